@@ -226,6 +226,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       ...{ sessions, store, log },
       start: (body, principal) => chat.start(body, principal),
       principalOf: (name) => keys.caller(name),
+      peers: cluster?.peers,
     });
     stack.defer(() => queue.close());
 

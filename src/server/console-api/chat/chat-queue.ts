@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
+import type { Peers } from '../../../cluster/peers.js';
 import { GatewayError, toGatewayError } from '../../../core/errors.js';
 import type { Principal } from '../../../engines/engine.js';
 import type { Log } from '../../../observability/log.js';
@@ -49,6 +50,8 @@ interface ChatQueueOptions {
   /** Begins a turn; `client_id` makes a repeat the same turn. */
   start(body: ChatBody, principal: Principal): Promise<ChatStarted>;
   principalOf(name: string): Principal | undefined;
+  /** Nodes on the same store, of which one may be lost with what waited there. */
+  peers?: Pick<Peers, 'instance' | 'isLost'> | undefined;
   now?: () => number;
 }
 
@@ -58,7 +61,7 @@ export type MessageOutcome =
 
 export class ChatQueue {
   readonly #options: ChatQueueOptions;
-  readonly #owner = `${ownerOfThisProcess()}/${randomBytes(4).toString('hex')}`;
+  readonly #owner: string;
   readonly #unsubscribe: () => void;
   /** By session, in the order in which they were said. */
   readonly #waiting = new Map<string, QueuedMessage[]>();
@@ -68,6 +71,7 @@ export class ChatQueue {
 
   constructor(options: ChatQueueOptions) {
     this.#options = options;
+    this.#owner = `${options.peers?.instance ?? ownerOfThisProcess()}/${randomBytes(4).toString('hex')}`;
     this.#unsubscribe = options.sessions.subscribe((event) => this.#onEvent(event));
   }
 
@@ -76,6 +80,7 @@ export class ChatQueue {
     const { content, mode } = body;
     const { id, model } = session;
     const said = saidIn({ model, content });
+    await this.#adoptLost(id);
     const waiting = this.#waiting.get(id) ?? [];
     if (!this.#isRunning(session) && waiting.length === 0) {
       return {
@@ -127,11 +132,7 @@ export class ChatQueue {
     const { store, log } = this.#options;
     try {
       for (const { id, owner } of await store.runs.running()) {
-        if (!id.startsWith(PREFIX) || !mayTakeOver(owner)) continue;
-        const run = await store.runs.claim(id, { from: owner, to: this.#owner, attempts: 1 });
-        const request = stored.safeParse(run?.request);
-        if (run === undefined || !request.success) continue;
-        await this.#restore({ id, principal: run.principal, request: request.data });
+        if (id.startsWith(PREFIX) && mayTakeOver(owner)) await this.#take(id, owner);
       }
       for (const session of [...this.#waiting.keys()]) this.#sayNext(session);
     } catch (error) {
@@ -144,6 +145,26 @@ export class ChatQueue {
     this.#unsubscribe();
     await Promise.all(this.#saying.values());
     await this.#options.store.runs.release(this.#owner, RELEASED);
+  }
+
+  /** What waits at a node that is lost waits here from then on. Rejects as the store does. */
+  async #adoptLost(session: string): Promise<void> {
+    const { peers, store } = this.#options;
+    if (peers === undefined) return;
+    for (const { id, owner } of await store.runs.running()) {
+      if (!id.startsWith(PREFIX) || owner === this.#owner || !(await peers.isLost(owner))) continue;
+      const { data } = stored.safeParse((await store.runs.get(id))?.request);
+      if (data?.session === session) await this.#take(id, owner);
+    }
+  }
+
+  /** Of those who race, one has it. */
+  async #take(id: string, from: string): Promise<void> {
+    const run = await this.#options.store.runs.claim(id, { from, to: this.#owner, attempts: 1 });
+    const { data } = stored.safeParse(run?.request);
+    if (run !== undefined && data !== undefined) {
+      await this.#restore({ id, principal: run.principal, request: data });
+    }
   }
 
   async #restore(message: QueuedMessage): Promise<void> {
@@ -162,12 +183,23 @@ export class ChatQueue {
   }
 
   #onEvent(event: SessionEvent): void {
-    if (event.type === 'turn-ended' && event.end === 'complete') this.#sayNext(event.session);
+    if (event.type === 'turn-ended' && event.end === 'complete') void this.#afterTurn(event.session);
     else if (event.type === 'steered') void this.#drop(event.session, event.ids);
     else if (event.type === 'ended') {
       const ids = (this.#waiting.get(event.session) ?? []).map(({ id }) => id);
       if (ids.length > 0) void this.#drop(event.session, ids);
     }
+  }
+
+  async #afterTurn(session: string): Promise<void> {
+    await this.#adoptLost(session).catch((error: unknown) => {
+      const { log } = this.#options;
+      log.warn(
+        { err: toGatewayError(error), session },
+        'messages that wait at a lost node could not be read',
+      );
+    });
+    this.#sayNext(session);
   }
 
   /** One at a time: the end of its turn says the next one. */
