@@ -225,9 +225,13 @@ describe('a route whose body names a model', () => {
       await form(field('name="model"', 'embed-a'), field('name="Model"', 'gpt-4')),
       await form(field('name="model"', 'embed-a'), field('name="x"; name="model"', 'gpt-4')),
       await form(field('name="model"', 'embed-a'), field("name*=utf-8''model", 'gpt-4')),
+      await form(
+        field('name="model"', 'embed-a'),
+        field('name="x"\r\ncontent-disposition: form-data; name="model"', 'gpt-4'),
+      ),
       await form(field('name="other"', 'embed-a')),
     ].map(({ status }) => status);
-    expect(statuses).toEqual([400, 400, 400, 400, 400]);
+    expect(statuses).toEqual([400, 400, 400, 400, 400, 400]);
     expect(upstream.requests).toHaveLength(1);
   });
 });

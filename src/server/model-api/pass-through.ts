@@ -14,6 +14,7 @@ import { baseHeaders } from '../http/respond.js';
 import type { HttpRoute } from '../http/route-table.js';
 import { SseWriter } from '../http/sse-writer.js';
 import type { ModelApiContext, ModelApiHandler } from './context.js';
+import { isForm, readForm } from './multipart-form.js';
 import { findFormModel, withFormModel } from './multipart-model.js';
 import { streamBytes } from './stream-answer.js';
 
@@ -52,7 +53,7 @@ function passModel(path: string, usual: string | undefined): ModelApiHandler {
     const { headers } = exchange;
     const contentType = headers['content-type'] ?? 'application/json';
     const raw = await readBody(exchange, context.limits, context.limits.bodyBytes);
-    const named = /^multipart\/form-data\b/i.test(contentType)
+    const named = isForm(contentType)
       ? namedInForm(raw, contentType)
       : namedInJson(raw, contentType, context, usual, exchange.principal.models.includes('*'));
     const own = clientHeaders(headers);
@@ -77,7 +78,7 @@ interface Named extends Pick<ModelPass, 'model' | 'bodyFor' | 'estimate'> {
 }
 
 function namedInForm(raw: Buffer, contentType: string): Named {
-  const found = findFormModel(raw, contentType);
+  const found = findFormModel(raw, readForm(raw, contentType));
   if (found === undefined) throw noModel();
   return {
     model: found.model,
