@@ -24,8 +24,8 @@ import { idempotencyKeyOf, requestDigest } from './answer-once.js';
 import type { SharedAnswer } from './answer-run.js';
 import type { ModelApiContext, ModelApiHandler } from './context.js';
 import { followOwner } from './follow-owner.js';
-import { referencesIn, refuseAnothers } from './forwarded-owners.js';
 import type { AnswerRecording } from './recording.js';
+import { keepsThings, mayName, referencesIn, refuseKnown } from './references.js';
 import { RecordingEncoder, type ResponseMemory } from './response-memory.js';
 import {
   EarlyStream,
@@ -218,11 +218,13 @@ export async function readModelRequest(
   const body =
     context.known.parse(exchange.principal.name, dialect.ingress.lists, raw) ??
     parseJsonBody(raw, limits.jsonDepth);
-  await refuseOthersFiles(exchange, context, raw, body);
+  const names = keepsThings(context) && mayName(raw);
+  if (names) await refuseKnown(referencesIn(body), exchange, context);
   const recalled =
     memory === undefined ? undefined : await memory.recall(body, exchange.principal.name, context);
   // What was kept may name files that the request itself does not.
-  if (recalled !== undefined) await refuseOthersFiles(exchange, context, undefined, recalled.body);
+  if (recalled !== undefined && keepsThings(context))
+    await refuseKnown(referencesIn(recalled.body), exchange, context);
   const request = decode(recalled?.body ?? body);
   if (request.model.length > MODEL_LIMIT) {
     throw new GatewayError(
@@ -235,12 +237,14 @@ export async function readModelRequest(
   }
   exchange.facts.model = request.model.slice(0, SHOWN_MODEL_LENGTH);
   exchange.facts.stream = request.stream;
+  // A field that stands twice is read in one way: what was checked is what is sent.
+  const said = names ? Buffer.from(JSON.stringify(body)) : raw;
   const call: ModelRequest = {
     id: exchange.id,
     clientDialect: dialect,
     request,
     // The client's bytes no longer say what is asked once more was recalled.
-    raw: recalled === undefined || recalled.saysRaw ? raw : NO_BYTES,
+    raw: recalled === undefined || recalled.saysRaw ? said : NO_BYTES,
     headers: own,
     ...(key === undefined ? {} : { idempotencyKey: key }),
     ...(exchange.forwarded?.again === true && { again: true }),
@@ -250,25 +254,6 @@ export async function readModelRequest(
     ...(exchange.span === undefined ? {} : { span: exchange.span }),
   };
   return { call, body, sent: raw };
-}
-
-const NAMES = ['file_id', 'skill_id', '\\u'];
-
-/** Files and skills that other keys have made with the same account. */
-async function refuseOthersFiles(
-  { principal }: Exchange,
-  { dispatcher, answers }: ModelApiContext,
-  raw: Buffer | undefined,
-  body: unknown,
-): Promise<void> {
-  const isOpen =
-    (dispatcher.passers?.('openai').length ?? 0) + (dispatcher.passers?.('anthropic').length ?? 0) > 0;
-  // A name may be written with escapes.
-  if (!isOpen || (raw !== undefined && !NAMES.some((name) => raw.includes(name)))) return;
-  const asks = { principal: principal.name, user: undefined };
-  for (const { id, isFile } of referencesIn(body)) {
-    await refuseAnothers({ id, param: isFile ? 'file_id' : 'skill_id' }, asks, answers);
-  }
 }
 
 async function runEarly(

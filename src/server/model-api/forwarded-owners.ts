@@ -55,24 +55,14 @@ export async function refuseAnothers(
   throw anothers({ id, param });
 }
 
-/** Fields of a request that name what another request has made; whether it is a file. */
-const REFERENCES: ReadonlyMap<string, boolean> = new Map([
-  ['file_id', true],
-  ['file_ids', true],
-  ['input_file_id', true],
-  ['skill_id', false],
-]);
-
-/** Every id of a file or a skill that a body names. */
-export function referencesIn(value: unknown): { id: string; isFile: boolean }[] {
-  if (Array.isArray(value)) return value.flatMap(referencesIn);
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([name, inner]) => {
-    const isFile = REFERENCES.get(name);
-    if (isFile === undefined) return referencesIn(inner);
-    const ids = [inner].flat().filter((each): each is string => typeof each === 'string');
-    return ids.map((id) => ({ id, isFile }));
-  });
+/** True where the answer `id`, which an upstream keeps, was made for this principal and end user. */
+export async function isOwnAnswer(
+  id: string,
+  { principal, user }: Owner,
+  answers: AnswerMemory,
+): Promise<boolean> {
+  const found = await find(id, answers);
+  return found?.principal === principal && found.user === user;
 }
 
 /** The same text as for an unknown id. */

@@ -1,0 +1,40 @@
+/**
+ * Bodies of requests to the shared account. What the gateway has checked is what it sends: JSON is written
+ * again as it was read, so that no server finds anything else in it.
+ */
+import { GatewayError } from '../../core/errors.js';
+import type { Exchange } from '../http/exchange.js';
+import { parseJsonBody } from '../http/json-body.js';
+import { checkContentType, readBody } from '../http/read-request.js';
+import type { ModelApiContext } from './context.js';
+import { isForm, readForm } from './multipart-form.js';
+import { referencesIn, referencesInForm, refuseUnowned } from './references.js';
+
+export interface AccountBody {
+  bytes: Buffer;
+  contentType: string;
+}
+
+/** Undefined where it is empty. Throws GatewayError for what is neither JSON nor a form, and for what names anything that is not the key's own. */
+export async function readAccountBody(
+  exchange: Exchange,
+  context: ModelApiContext,
+): Promise<AccountBody | undefined> {
+  const { limits } = context;
+  const raw = await readBody(exchange, limits, limits.bodyBytes);
+  if (raw.length === 0) return undefined;
+  const contentType = exchange.headers['content-type'];
+  if (contentType !== undefined && isForm(contentType)) {
+    const parts = readForm(raw, contentType);
+    await refuseUnowned(referencesInForm(raw, parts, limits.jsonDepth), exchange, context);
+    return { bytes: raw, contentType };
+  }
+  checkContentType(contentType);
+  const value = parseJsonBody(raw, limits.jsonDepth);
+  await refuseUnowned(referencesIn(value), exchange, context);
+  return { bytes: Buffer.from(JSON.stringify(value)), contentType: 'application/json' };
+}
+
+export function emptyBody(): GatewayError {
+  return new GatewayError('invalid_request', 'The body is empty. Send a JSON object or a form.');
+}
