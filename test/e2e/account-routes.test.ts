@@ -1,6 +1,9 @@
 /** Files, batches and skills of one account that keys of several tenants share: nothing of one reaches another. */
 import { describe, expect, it } from 'vitest';
-import { ask, open, upload } from './pass-through-harness.js';
+import type { TestGateway } from '../support/gateway.js';
+import { json } from '../support/replies.js';
+import { isRecord } from '../support/violation.js';
+import { Account, ask, open, upload } from './pass-through-harness.js';
 
 const send = (url: string, who: string, path: string, type: string, body: string | Uint8Array) =>
   fetch(url + path, {
@@ -8,6 +11,131 @@ const send = (url: string, who: string, path: string, type: string, body: string
     body,
     headers: { authorization: `Bearer k-${who}`, 'content-type': type },
   });
+
+interface Listed {
+  data: { id: string }[];
+  last_id: string | null;
+  has_more: boolean;
+}
+
+describe('a list of the account', () => {
+  const ANTHROPIC = { 'anthropic-version': '2023-06-01' };
+
+  /** The ids of all pages, and everything that the gateway said. */
+  async function walk(
+    gateway: TestGateway,
+    who: string,
+    { query, cursor }: { query: string; cursor: string },
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<{ pages: string[][]; said: string }> {
+    const pages: string[][] = [];
+    let said = '';
+    for (let next = ''; ; ) {
+      const text = await (
+        await ask(gateway, who, 'GET', `/v1/files?${query}${next}`, undefined, headers)
+      ).text();
+      said += text;
+      const page: Listed = JSON.parse(text);
+      pages.push(page.data.map(({ id }) => id));
+      if (page.has_more !== true) return { pages, said };
+      next = `&${cursor}=${page.last_id}`;
+    }
+  }
+
+  it.each([
+    ['OpenAI', 'after', {}],
+    ['Anthropic', 'after_id', ANTHROPIC],
+  ])(
+    "has pages of the key's own rows, and no id of another's, on the wire of %s",
+    async (_wire, cursor, wire) => {
+      const { gateway, upstream } = await open();
+      const made: Record<string, string[]> = { alice: [], bob: [] };
+      for (let n = 0; n < 7; n += 1)
+        for (const who of n === 3 ? ['alice', 'alice', 'bob'] : ['alice', 'bob'])
+          made[who]?.push(await upload(gateway, who, wire));
+      const way = { query: 'limit=3', cursor };
+      const bob = await walk(gateway, 'bob', way, wire);
+      expect(bob.pages).toEqual([made['bob']?.slice(0, 3), made['bob']?.slice(3, 6), made['bob']?.slice(6)]);
+      for (const id of made['alice'] ?? []) expect(bob.said).not.toContain(`"${id}"`);
+      expect(bob.said).not.toContain('"total":');
+      // Without a limit a page has as many rows as the upstream gives at once.
+      const whole = await walk(gateway, 'bob', { ...way, query: '' }, wire);
+      expect([whole.pages.flat(), whole.pages[0]?.length]).toEqual([made['bob'], 2]);
+      expect(upstream.requests.filter(({ method }) => method === 'GET').length).toBeLessThan(30);
+      const nothing = await walk(gateway, 'admin', { ...way, query: '' }, wire);
+      expect(JSON.parse(nothing.said)).toEqual({
+        ...{ object: 'list', data: [], first_id: null, last_id: null, has_more: false },
+      });
+    },
+  );
+
+  it('goes backwards from a row as well', async () => {
+    const { gateway } = await open();
+    const own: string[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      await upload(gateway, 'alice', ANTHROPIC);
+      own.push(await upload(gateway, 'bob', ANTHROPIC));
+    }
+    const page = async (query: string): Promise<unknown> =>
+      (await ask(gateway, 'bob', 'GET', `/v1/files?${query}`, undefined, ANTHROPIC)).json();
+    const rows = (...ids: (string | undefined)[]) => ids.map((id) => expect.objectContaining({ id }));
+    expect(await page(`limit=3&before_id=${own[4]}`)).toMatchObject({
+      data: rows(own[1], own[2], own[3]),
+      ...{ first_id: own[1], last_id: own[3], has_more: true },
+    });
+    expect(await page(`limit=3&before_id=${own[1]}`)).toMatchObject({ data: rows(own[0]), has_more: false });
+  });
+
+  it('begins at no row of another key, and says the same of one that is not there', async () => {
+    const { gateway, upstream } = await open();
+    const theirs = await upload(gateway, 'alice');
+    const before = upstream.requests.length;
+    const statusOf = async (query: string) => (await ask(gateway, 'bob', 'GET', `/v1/files?${query}`)).status;
+    expect([await statusOf(`after=${theirs}`), await statusOf('after=files-99')]).toEqual([404, 404]);
+    expect(await statusOf('limit=0')).toBe(400);
+    expect(upstream.requests).toHaveLength(before);
+  });
+
+  it('ends after some pages of others, with what was found', async () => {
+    const { gateway, upstream } = await open();
+    const own = await upload(gateway, 'bob');
+    for (let n = 0; n < 60; n += 1) await upload(gateway, 'alice');
+    const before = upstream.requests.length;
+    const first: unknown = await (await ask(gateway, 'bob', 'GET', '/v1/files')).json();
+    expect(first).toMatchObject({ data: [{ id: own }], last_id: own, has_more: true });
+    expect(upstream.requests.length - before).toBe(20);
+    const second: unknown = await (await ask(gateway, 'bob', 'GET', `/v1/files?after=${own}`)).json();
+    expect(second).toMatchObject({ data: [], first_id: null, last_id: null, has_more: false });
+  });
+
+  it.each([
+    ['rows alone', '[{"id":"files-1"},{"id":"files-99"}]', 200, '[{"id":"files-1"}]'],
+    [
+      'marks of pages',
+      '{"data":[{"id":"files-1"}],"has_more":true,"next_page":"p"}',
+      200,
+      '{"data":[{"id":"files-1"},{"id":"files-1"}],"has_more":false,"next_page":null}',
+    ],
+    ['something else', '{"files":[{"id":"files-99"}]}', 502, undefined],
+  ])(
+    "of an upstream that answers with %s shows what is the key's own",
+    async (_what, body, status, shown) => {
+      const account = new Account();
+      const { gateway } = await open(true, undefined, (request) => {
+        if (request.method !== 'GET') return account.answer(request);
+        const page: unknown = JSON.parse(body);
+        const isLast = request.path.endsWith('page=p');
+        return json(isLast && isRecord(page) ? { ...page, has_more: false, next_page: null } : Object(page));
+      });
+      await upload(gateway, 'bob');
+      const answer = await ask(gateway, 'bob', 'GET', '/v1/files');
+      const text = await answer.text();
+      expect(answer.status).toBe(status);
+      expect(text).not.toContain('files-99');
+      if (shown !== undefined) expect(text).toBe(shown);
+    },
+  );
+});
 
 describe('a body for the account', () => {
   it.each([
@@ -42,8 +170,8 @@ describe('a body for the account', () => {
     const { gateway } = await open();
     const own = await upload(gateway, 'bob');
     const made = await ask(gateway, 'bob', 'POST', '/v1/batches', { input_file_id: own });
-    const batch = JSON.parse(await made.text()).id;
-    expect((await ask(gateway, 'bob', 'POST', `/v1/batches/${batch}/cancel`)).status).toBe(200);
+    const batch: { id: string } = JSON.parse(await made.text());
+    expect((await ask(gateway, 'bob', 'POST', `/v1/batches/${batch.id}/cancel`)).status).toBe(200);
     expect((await ask(gateway, 'bob', 'POST', '/v1/batches')).status).toBe(400);
   });
 

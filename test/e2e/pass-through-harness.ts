@@ -114,8 +114,12 @@ export function configOf(upstream: ScriptedUpstream, passThrough: boolean): obje
   };
 }
 
-export async function open(passThrough = true, before?: World): Promise<World> {
-  const upstream = before?.upstream ?? (await startUpstream(new Account().answer));
+export async function open(
+  passThrough = true,
+  before?: World,
+  answer: (request: RecordedRequest) => Reply = new Account().answer,
+): Promise<World> {
+  const upstream = before?.upstream ?? (await startUpstream(answer));
   const gateway = await startTestGateway({
     ...(before === undefined ? {} : { folder: before.gateway.folder }),
     config: configOf(upstream, passThrough),
@@ -141,7 +145,11 @@ export const ask = (
   });
 
 /** What a file is called that the key uploads. */
-export async function upload(gateway: TestGateway, who: string): Promise<string> {
-  const made: unknown = await (await ask(gateway, who, 'POST', '/v1/files', {})).json();
+export async function upload(
+  gateway: TestGateway,
+  who: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const made: unknown = await (await ask(gateway, who, 'POST', '/v1/files', {}, headers)).json();
   return isRecord(made) ? String(made['id']) : '';
 }

@@ -4,22 +4,12 @@
  * upstreams with `pass_through` have these routes, and only for keys that may call every model: a batch
  * names models in a file that nobody reads on its way.
  */
-import { isObject } from '../../core/is-object.js';
 import type { AccountPass } from '../../engines/engine.js';
 import type { Access } from '../access/auth.js';
 import type { HttpRoute } from '../http/route-table.js';
 import { emptyBody, readAccountBody } from './account-bodies.js';
-import {
-  bodyOf,
-  checkKey,
-  claim,
-  PLAIN_ID,
-  pass,
-  sendClaimed,
-  sendShown,
-  upstreamFor,
-  whole,
-} from './account-pass.js';
+import { list } from './account-lists.js';
+import { bodyOf, checkKey, PLAIN_ID, pass, sendClaimed, upstreamFor } from './account-pass.js';
 import type { ModelApiContext, ModelApiHandler } from './context.js';
 import { forgetKeeper, keeperOf } from './forwarded-owners.js';
 import { sendPassed } from './pass-through.js';
@@ -95,27 +85,5 @@ function one(kind: string, method: Method, rest: string): ModelApiHandler {
     if (rest === '' || rest === '/cancel') await sendClaimed(exchange, context, answer);
     else await sendPassed(exchange, context, answer);
     if (isGone) await forgetKeeper(id, context.answers);
-  };
-}
-
-/** The account's list, without what others have made. */
-function list(kind: string): ModelApiHandler {
-  return async (exchange, context) => {
-    const upstream = upstreamFor(exchange, context, kind);
-    const answer = await pass(exchange, context, upstream, { method: 'GET', path: kind });
-    const { status, body } = await whole(answer, context);
-    if (status >= 300 || !isObject(body) || !Array.isArray(body['data'])) {
-      return sendShown(exchange, context, answer, body);
-    }
-    const own: unknown[] = [];
-    for (const row of body['data']) {
-      const id = isObject(row) ? row['id'] : undefined;
-      const keeper =
-        typeof id === 'string' ? await keeperOf(id, exchange.principal.name, context.answers) : undefined;
-      if (keeper !== upstream) continue;
-      if (isObject(row)) await claim(row, exchange, context, upstream);
-      own.push(row);
-    }
-    await sendShown(exchange, context, answer, { ...body, data: own });
   };
 }
