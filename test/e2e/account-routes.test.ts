@@ -191,6 +191,95 @@ describe('a body for the account', () => {
   });
 });
 
+describe('the requests of a batch', () => {
+  const line = (body: object) =>
+    JSON.stringify({ custom_id: 'a', method: 'POST', url: '/v1/responses', body });
+  const uploaded = (url: string, who: string, text: string | Uint8Array, purpose = 'batch') => {
+    const form = new FormData();
+    form.set('file', new Blob([text]), 'a.jsonl');
+    form.set('purpose', purpose);
+    return fetch(`${url}/v1/files`, {
+      method: 'POST',
+      body: form,
+      headers: { authorization: `Bearer k-${who}` },
+    });
+  };
+  const input = (id: string) => [{ role: 'user', content: [{ type: 'input_file', file_id: id }] }];
+
+  it("cannot name what is not the key's own in a line of their file", async () => {
+    const { gateway, upstream } = await open();
+    const theirs = await upload(gateway, 'alice');
+    const before = upstream.requests.length;
+    const plain = line({ model: 'gpt-x', input: 'Hi' });
+    for (const text of [
+      line({ input: input(theirs) }),
+      line({ input: input(theirs) }).replace('file_id', 'file\\u005fid'),
+      line({ previous_response_id: 'resp_1' }),
+      line({ conversation: 'conv_1' }),
+      line({ conversation: { id: 'conv_1' } }),
+      line({ input: [{ type: 'item_reference', id: 'msg_1' }] }),
+    ]) {
+      const answer = await uploaded(gateway.url, 'bob', `${plain}\r\n\n\ufeff${text}\n${plain}`);
+      expect([text, answer.status]).toEqual([text, 404]);
+    }
+    const named = line({ input: input(theirs) });
+    for (const text of [Buffer.from(named, 'utf16le'), `${plain}\n${named}}`, '\ufeff'.repeat(3) + named])
+      expect((await uploaded(gateway.url, 'bob', text)).status).toBe(400);
+    expect((await uploaded(gateway.url, 'bob', named, 'batch-api')).status).toBe(404);
+    expect(upstream.requests).toHaveLength(before);
+  });
+
+  it('may name what the key has made, and are sent as they were read', async () => {
+    const { gateway, upstream } = await open();
+    const theirs = await upload(gateway, 'alice');
+    const own = await upload(gateway, 'bob');
+    const plain = '{"body": {"seed": 12345678901234567890, "input": "Hi"}}';
+    const twice = `{"body":{"input":[{"file_id":"${theirs}","file_id":"${own}"}]}}`;
+    expect((await uploaded(gateway.url, 'bob', `${plain}\n${twice}\n${plain}\n`)).status).toBe(200);
+    const sent = upstream.requests.at(-1)?.text ?? '';
+    expect(sent).toContain(`\r\n\r\n${plain}\n{"body":{"input":[{"file_id":"${own}"}]}}\n${plain}\n\r\n`);
+    expect(sent).not.toContain(theirs);
+  });
+
+  it('may go on from an answer of the same key and the same end user alone', async () => {
+    const account = new Account();
+    const { gateway } = await open(true, undefined, (request) =>
+      request.path.endsWith('/responses')
+        ? json({
+            id: 'resp_bob',
+            object: 'response',
+            status: 'completed',
+            model: 'up',
+            output: [],
+            usage: null,
+          })
+        : account.answer(request),
+    );
+    const turn = { model: 'gpt-answers', input: 'Hi', user: 'eve' };
+    expect((await ask(gateway, 'bob', 'POST', '/v1/responses', turn)).status).toBe(200);
+    const goOn = (user: string) => line({ model: 'gpt-x', previous_response_id: 'resp_bob', user });
+    expect((await uploaded(gateway.url, 'bob', goOn('eve'))).status).toBe(200);
+    expect((await uploaded(gateway.url, 'bob', goOn('mallory'))).status).toBe(404);
+    expect((await uploaded(gateway.url, 'alice', goOn('eve'))).status).toBe(404);
+  });
+
+  it("cannot name another key's file where they stand in the body", async () => {
+    const { gateway, upstream } = await open();
+    const theirs = await upload(gateway, 'alice', { 'anthropic-version': '2023-06-01' });
+    const before = upstream.requests.length;
+    const content = [{ type: 'document', source: { type: 'file', file_id: theirs } }];
+    const requests = [{ custom_id: 'a', params: { messages: [{ role: 'user', content }] } }];
+    expect((await ask(gateway, 'bob', 'POST', '/v1/messages/batches', { requests })).status).toBe(404);
+    expect(upstream.requests).toHaveLength(before);
+  });
+
+  it('are looked for in no file of another purpose', async () => {
+    const { gateway } = await open();
+    const sound = new Uint8Array([0, 255, 254, 0]);
+    expect((await uploaded(gateway.url, 'bob', sound, 'user_data')).status).toBe(200);
+  });
+});
+
 function deep(text: string): Buffer {
   return Buffer.from(`${'{"a":'.repeat(5000)}${text}${'}'.repeat(5000)}`);
 }

@@ -102,12 +102,14 @@ export function configOf(upstream: ScriptedUpstream, passThrough: boolean): obje
     server: { keys: KEYS },
     upstreams: {
       openai: { ...upstream.config('openai-chat'), ...pass },
+      answers: { ...upstream.config('openai-responses'), ...pass },
       claude: { ...upstream.config('anthropic-messages'), ...pass },
     },
     models: {
       // A hundredth of a dollar a token.
       'embed-*': { upstream: 'openai', model: 'up-embed', price: { input: 10_000, output: 0 } },
       'gpt-*': { upstream: 'openai' },
+      'gpt-answers': { upstream: 'answers' },
       'claude-*': { upstream: 'claude' },
       helper: { engine: 'native', upstream: 'openai' },
     },

@@ -6,8 +6,9 @@ import { GatewayError } from '../../core/errors.js';
 import type { Exchange } from '../http/exchange.js';
 import { parseJsonBody } from '../http/json-body.js';
 import { checkContentType, readBody } from '../http/read-request.js';
+import { isBatchInput, readBatchLines } from './batch-lines.js';
 import type { ModelApiContext } from './context.js';
-import { isForm, readForm } from './multipart-form.js';
+import { type FormPart, isForm, readForm } from './multipart-form.js';
 import { referencesIn, referencesInForm, refuseUnowned } from './references.js';
 
 export interface AccountBody {
@@ -27,12 +28,32 @@ export async function readAccountBody(
   if (contentType !== undefined && isForm(contentType)) {
     const parts = readForm(raw, contentType);
     await refuseUnowned(referencesInForm(raw, parts, limits.jsonDepth), exchange, context);
-    return { bytes: raw, contentType };
+    const bytes = isBatchInput(raw, parts) ? await checkLines(raw, parts, exchange, context) : raw;
+    return { bytes, contentType };
   }
   checkContentType(contentType);
   const value = parseJsonBody(raw, limits.jsonDepth);
   await refuseUnowned(referencesIn(value), exchange, context);
   return { bytes: Buffer.from(JSON.stringify(value)), contentType: 'application/json' };
+}
+
+/** The form with its files as they were read. */
+async function checkLines(
+  raw: Buffer,
+  parts: readonly FormPart[],
+  exchange: Exchange,
+  context: ModelApiContext,
+): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let written = 0;
+  for (const { name, isFile, from, to } of parts) {
+    if (!isFile && name.toLowerCase() !== 'file') continue;
+    const { bytes, references } = await readBatchLines(raw.subarray(from, to), context.limits.jsonDepth);
+    await refuseUnowned(references, exchange, context);
+    pieces.push(raw.subarray(written, from), bytes);
+    written = to;
+  }
+  return Buffer.concat([...pieces, raw.subarray(written)]);
 }
 
 export function emptyBody(): GatewayError {

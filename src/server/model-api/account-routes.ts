@@ -1,8 +1,8 @@
 /**
  * Files, batches and skills, which a provider keeps for an account. All keys of the gateway share that
  * account, so the gateway remembers which key made what: to every other key it is not there. Only
- * upstreams with `pass_through` have these routes, and only for keys that may call every model: a batch
- * names models in a file that nobody reads on its way.
+ * upstreams with `pass_through` have these routes, and only for keys that may call every model: the
+ * models that a batch names are not checked.
  */
 import type { AccountPass } from '../../engines/engine.js';
 import type { Access } from '../access/auth.js';
