@@ -280,6 +280,52 @@ describe('the requests of a batch', () => {
   });
 });
 
+describe('a request that names a model', () => {
+  it.each([
+    ['images', (id: string) => JSON.stringify({ model: 'gpt-x', images: [{ file_id: id }] })],
+    ['a mask', (id: string) => JSON.stringify({ model: 'gpt-x', mask: { file_id: id } })],
+    ['an escaped name', (id: string) => `{"model":"gpt-x","images":[{"\\u0066ile_id":"${id}"}]}`],
+    ['a field of a form', (id: string) => form(['model', 'gpt-x'], ['image[file_id]', id])],
+    ['JSON in a form', (id: string) => form(['model', 'gpt-x'], ['images', `[{"file_id":"${id}"}]`])],
+  ])("cannot name another key's file, as %s", async (_what, write) => {
+    const { gateway, upstream } = await open();
+    const theirs = await upload(gateway, 'alice');
+    const before = upstream.requests.length;
+    const post = (id: string) => {
+      const body = write(id);
+      const type = body.startsWith('--b') ? 'multipart/form-data; boundary=b' : 'application/json';
+      return send(gateway.url, 'bob', '/v1/images/edits', type, body);
+    };
+    expect([(await post(theirs)).status, upstream.requests.length]).toEqual([404, before]);
+    // One that nobody made here may have been made elsewhere with the same account.
+    expect((await post('file-elsewhere')).status).toBe(200);
+  });
+
+  it.each([
+    ['/v1/images/edits', (field: string) => `{"model":"gpt-x","images":[{${field}}]}`],
+    [
+      '/v1/chat/completions',
+      (field: string) =>
+        `{"model":"gpt-x","messages":[{"role":"user","content":[{"type":"file","file":{${field}}}]}]}`,
+    ],
+  ])('sends a file that stands twice to %s as it was checked', async (path, write) => {
+    const { gateway, upstream } = await open();
+    const theirs = await upload(gateway, 'alice');
+    const own = await upload(gateway, 'bob');
+    const body = write(`"file_id":"${theirs}","file_id":"${own}"`);
+    await send(gateway.url, 'bob', path, 'application/json', body);
+    const sent = upstream.requests.at(-1);
+    expect(sent?.path).toBe(path);
+    expect(sent?.text).toContain(own);
+    expect(sent?.text).not.toContain(theirs);
+  });
+
+  const form = (...fields: [string, string][]) =>
+    `${fields
+      .map(([name, value]) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
+      .join('')}--b--\r\n`;
+});
+
 function deep(text: string): Buffer {
   return Buffer.from(`${'{"a":'.repeat(5000)}${text}${'}'.repeat(5000)}`);
 }

@@ -16,6 +16,14 @@ import { SseWriter } from '../http/sse-writer.js';
 import type { ModelApiContext, ModelApiHandler } from './context.js';
 import { isForm, readForm } from './multipart-form.js';
 import { findFormModel, withFormModel } from './multipart-model.js';
+import {
+  keepsThings,
+  mayName,
+  type Reference,
+  referencesIn,
+  referencesInForm,
+  refuseKnown,
+} from './references.js';
 import { streamBytes } from './stream-answer.js';
 
 /** With the model that a request without one means. */
@@ -54,8 +62,9 @@ function passModel(path: string, usual: string | undefined): ModelApiHandler {
     const contentType = headers['content-type'] ?? 'application/json';
     const raw = await readBody(exchange, context.limits, context.limits.bodyBytes);
     const named = isForm(contentType)
-      ? namedInForm(raw, contentType)
+      ? namedInForm(raw, contentType, context)
       : namedInJson(raw, contentType, context, usual, exchange.principal.models.includes('*'));
+    await refuseKnown(named.references, exchange, context);
     const own = clientHeaders(headers);
     exchange.recorder?.inbound(exchange.path, own, named.recorded);
     exchange.facts.model = named.model.slice(0, 200);
@@ -74,15 +83,19 @@ function passModel(path: string, usual: string | undefined): ModelApiHandler {
 
 interface Named extends Pick<ModelPass, 'model' | 'bodyFor' | 'estimate'> {
   stream: boolean;
+  /** Where keys share what an upstream keeps. */
+  references: readonly Reference[];
   recorded: Buffer;
 }
 
-function namedInForm(raw: Buffer, contentType: string): Named {
-  const found = findFormModel(raw, readForm(raw, contentType));
+function namedInForm(raw: Buffer, contentType: string, context: ModelApiContext): Named {
+  const parts = readForm(raw, contentType);
+  const found = findFormModel(raw, parts);
   if (found === undefined) throw noModel();
   return {
     model: found.model,
     stream: false,
+    references: keepsThings(context) ? referencesInForm(raw, parts, context.limits.jsonDepth) : [],
     estimate: Math.ceil(raw.length / BYTES_A_TOKEN.form),
     recorded: recordedBody(raw, contentType),
     bodyFor: (model) => withFormModel(raw, found, model),
@@ -92,7 +105,7 @@ function namedInForm(raw: Buffer, contentType: string): Named {
 function namedInJson(
   raw: Buffer,
   contentType: string,
-  { limits }: ModelApiContext,
+  context: ModelApiContext,
   usual: string | undefined,
   isTrusted: boolean,
 ): Named {
@@ -102,21 +115,23 @@ function namedInJson(
       'The content type is neither JSON nor a form. Send "application/json" or "multipart/form-data".',
     );
   }
-  const body: unknown = parseJsonBody(raw, limits.jsonDepth);
+  const body: unknown = parseJsonBody(raw, context.limits.jsonDepth);
   const model = isObject(body) ? (body['model'] ?? usual) : undefined;
   if (!isObject(body) || typeof model !== 'string' || model === '') throw noModel();
+  const names = keepsThings(context) && mayName(raw);
   return {
     model,
     stream: body['stream'] === true,
+    references: names ? referencesIn(body) : [],
     estimate: Math.ceil(raw.length / BYTES_A_TOKEN.json),
     recorded: raw,
     bodyFor(name) {
-      if (isTrusted && name === body['model']) return raw;
+      if (isTrusted && name === body['model'] && !names) return raw;
       // A key that may not call every model gets a body that names one model, however it is read.
       const others = Object.entries(body).filter(([key]) => key.toLowerCase() !== 'model');
-      return (
-        spliceModel(raw, name) ?? Buffer.from(JSON.stringify({ ...Object.fromEntries(others), model: name }))
-      );
+      // A field that stands twice is read in one way: what was checked is what is sent.
+      const spliced = names ? undefined : spliceModel(raw, name);
+      return spliced ?? Buffer.from(JSON.stringify({ ...Object.fromEntries(others), model: name }));
     },
   };
 }
