@@ -1,6 +1,9 @@
 /**
  * Answers that may be asked for again: a repeated request, an `Idempotency-Key`, a stored response.
- * `src/answers/answer-keys.ts` has the kinds of keys.
+ * `src/answers/answer-memory.ts` has the kinds of keys.
+ *
+ * Rows of the gateway itself say whose something is that an upstream keeps. They are small, and without one
+ * nobody is refused: they go when they expire, and no number of other rows pushes them out.
  */
 
 export interface NewAnswer {

@@ -9,6 +9,7 @@ const MIB = 1024 * 1024;
 const STORE_LIMITS = {
   /** Past its time a session still answers "expired" instead of "unknown" for `graceMs`. */
   sessions: { graceMs: HOUR, maxRows: 20_000, maxBytes: 2048 * MIB },
+  /** Of keys; rows that say whose something is are kept until they expire. */
   answers: { maxRows: 100_000, maxBytes: 512 * MIB },
   /** Decided ones; one that waits is never pruned. */
   approvals: { maxAgeMs: 30 * DAY, maxRows: 50_000 },

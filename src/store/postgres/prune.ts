@@ -1,4 +1,5 @@
 /** Deletes by age and by size, some hundred rows a transaction, so that nobody waits for long. */
+import { CAPPED_ANSWERS } from '../sql/answers.js';
 import { PRUNE_PINS_SQL } from '../sql/mcp.js';
 import { text, whole } from '../sql/rows.js';
 import { SESSION_WAITS } from '../sql/sessions.js';
@@ -27,6 +28,7 @@ const AUDIT: CappedTable = { table: 'audit', key: 'seq', where: 'true' };
 const TRACES: CappedTable = { table: 'traces', key: 'seq', where: 'true' };
 const USAGE: CappedTable = { table: 'usage', key: 'seq', where: 'true' };
 const ANSWERS: CappedTable = { table: 'answers', key: 'number', where: 'true' };
+const KEYS_ANSWERS: CappedTable = { ...ANSWERS, where: CAPPED_ANSWERS };
 const QUIRKS: CappedTable = { table: 'quirks', key: 'number', where: 'true' };
 const RUNS: CappedTable = { table: 'runs', key: 'number', where: 'session IS NULL' };
 const KEYS: CappedTable = { table: 'keys', key: 'number', where: 'revoked_at IS NOT NULL' };
@@ -44,7 +46,7 @@ export async function prune(context: Context, now: number): Promise<PruneReport>
     ...(await pruneSessions(context, now)),
     answers:
       (await deleteRows(context, ANSWERS, 'expires_at <= ?', [whole(now)])) +
-      (await deleteBeyond(context, ANSWERS, limits.answers)),
+      (await deleteBeyond(context, KEYS_ANSWERS, limits.answers)),
     approvals:
       (await aged('decided_at', APPROVALS, limits.approvals.maxAgeMs)) +
       (await deleteBeyond(context, APPROVALS, limits.approvals)),

@@ -3,6 +3,7 @@
  * Caps count from the newest row back, so nothing has to keep running totals.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { CAPPED_ANSWERS } from '../sql/answers.js';
 import { PRUNE_PINS_SQL } from '../sql/mcp.js';
 import { number, optionalNumber, text } from '../sql/rows.js';
 import { SESSION_WAITS } from '../sql/sessions.js';
@@ -36,6 +37,7 @@ const AUDIT: CappedTable = { table: 'audit', key: 'seq', size: 'size', where: '1
 const TRACES: CappedTable = { table: 'traces', key: 'seq', size: 'size', where: '1' };
 const USAGE: CappedTable = { table: 'usage', key: 'seq', size: '0', where: '1' };
 const ANSWERS: CappedTable = { table: 'answers', key: 'number', size: 'size', where: '1' };
+const KEYS_ANSWERS: CappedTable = { ...ANSWERS, where: CAPPED_ANSWERS };
 const QUIRKS: CappedTable = { table: 'quirks', key: 'rowid', size: '0', where: '1' };
 const RUNS: CappedTable = { table: 'runs', key: 'rowid', size: '0', where: 'session IS NULL' };
 const KEYS: CappedTable = { table: 'keys', key: 'number', size: '0', where: 'revoked_at IS NOT NULL' };
@@ -49,7 +51,8 @@ export async function prune(context: Context, now: number): Promise<PruneReport>
   const report = {
     ...(await pruneSessions(context, now)),
     answers:
-      (await deleteExpired(context, ANSWERS, now)) + (await deleteBeyond(context, ANSWERS, limits.answers)),
+      (await deleteExpired(context, ANSWERS, now)) +
+      (await deleteBeyond(context, KEYS_ANSWERS, limits.answers)),
     approvals:
       (await aged('decided_at', APPROVALS, limits.approvals.maxAgeMs)) +
       (await deleteBeyond(context, APPROVALS, limits.approvals)),

@@ -200,6 +200,24 @@ export function pruneContract(bench: () => Bench): void {
       expect(sum?.requests).toBe(300);
     });
 
+    it('lets no number and no size of answers push out who owns what an upstream keeps, until that expires', async () => {
+      const store = await bench().open({ limits: { answers: { maxRows: 3, maxBytes: 2000 } } });
+      const put = (principal: string, key: string, body: unknown) =>
+        store.answers.put({ principal, key, digest: '', body, expiresAt: START + TTL });
+      const owners = Array.from({ length: 20 }, (_, n) => `response:file-${n}:upstream`);
+      for (const owner of owners) await put('', owner, { principal: 'alice', upstream: 'u'.repeat(200) });
+      for (let n = 0; n < 10; n++) await put('bob', `k${n}`, n);
+      expect((await store.prune()).answers).toBe(7);
+      await put('bob', 'large', 'x'.repeat(3000));
+      expect((await store.prune()).answers).toBe(4);
+      // Without keys, whoever asks has the empty name as well.
+      for (let n = 0; n < 5; n++) await put('', `response:resp-${n}`, n);
+      expect((await store.prune()).answers).toBe(2);
+      for (const owner of owners) expect(await store.answers.get('', owner), owner).toBeDefined();
+      bench().now = START + TTL;
+      expect((await store.prune()).answers).toBe(owners.length + 3);
+    });
+
     it('keeps what was used within a month, which budgets count, however many rows there are', async () => {
       const store = await bench().open({ limits: { usage: { maxRows: 3 } } });
       const month = START - 31 * 86_400_000;
