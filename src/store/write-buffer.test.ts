@@ -103,6 +103,44 @@ describe('WriteBuffer', () => {
     expect(written).toEqual([[1, 2, 3]]);
   });
 
+  it('writes each row of a refused batch alone, so that one bad row loses itself only', async () => {
+    const written: number[][] = [];
+    const { buffer, errors } = setUp({
+      splits: () => true,
+      write: async (rows) => {
+        if (rows.includes(2)) throw new Error('2 is no row');
+        written.push(rows);
+      },
+    });
+    for (const row of [1, 2, 3]) void buffer.add(row);
+    await buffer.flush();
+    expect(written).toEqual([[1], [3]]);
+    expect(errors).toEqual([new Error('2 is no row')]);
+    void buffer.add(4);
+    await buffer.flush();
+    expect(written).toEqual([[1], [3], [4]]);
+  });
+
+  it('keeps what is left of a refused batch where the store goes away meanwhile', async () => {
+    const written: number[][] = [];
+    let isAway = false;
+    const { buffer } = setUp({
+      splits: () => !isAway,
+      keeps: () => isAway,
+      write: async (rows) => {
+        if (rows.length > 1 && rows.includes(2)) throw new Error('refused');
+        isAway = rows.includes(2) && !isAway;
+        if (isAway) throw new Error('away');
+        written.push(rows);
+      },
+    });
+    for (const row of [1, 2]) void buffer.add(row);
+    await buffer.flush();
+    expect(written).toEqual([[1]]);
+    await buffer.flush();
+    expect(written).toEqual([[1], [2]]);
+  });
+
   it('keeps no more than fits, drops the oldest, and tells how many went', async () => {
     let fail = true;
     const written: number[][] = [];

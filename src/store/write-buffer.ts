@@ -16,6 +16,8 @@ export interface WriteBufferOptions<Row> {
   maxRows: number;
   /** Whether a batch that failed so is not written for certain, and comes first in the next; without it none does. */
   keeps?: (error: unknown) => boolean;
+  /** Whether a batch that failed so is not written for certain and one of its rows may be why: each is written alone. */
+  splits?: (error: unknown) => boolean;
   /** Called once for each batch that could not be written, and for rows that were pushed out. */
   onError: (error: unknown) => void;
 }
@@ -73,9 +75,28 @@ export class WriteBuffer<Row> {
       await this.#options.write(batch.rows);
       batch.written.resolve();
     } catch (error) {
+      const { keeps, splits } = this.#options;
+      if (!keeps?.(error) && splits?.(error) && batch.rows.length > 1) return this.#writeEach(batch);
       batch.written.reject(error);
-      if (this.#options.keeps?.(error)) this.#putBack(batch.rows);
+      if (keeps?.(error)) this.#putBack(batch.rows);
     }
+  }
+
+  async #writeEach({ rows, written }: Batch<Row>): Promise<void> {
+    const { write, keeps } = this.#options;
+    const errors: unknown[] = [];
+    for (const [index, row] of rows.entries()) {
+      try {
+        await write([row]);
+      } catch (error) {
+        errors.push(error);
+        if (!keeps?.(error)) continue;
+        this.#putBack(rows.slice(index));
+        break;
+      }
+    }
+    if (errors.length === 0) written.resolve();
+    else written.reject(errors[0]);
   }
 
   #putBack(rows: Row[]): void {
@@ -111,4 +132,9 @@ export class WriteBuffer<Row> {
 /** The store cannot be used just now, whatever is written; not so one that is closed. */
 export function isStoreAway(error: unknown): boolean {
   return error instanceof GatewayError && error.detail === 'store_unavailable' && error.cause !== undefined;
+}
+
+/** The store is there, and does not take what was written. */
+export function isRefused(error: unknown): boolean {
+  return !(error instanceof GatewayError);
 }

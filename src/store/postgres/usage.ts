@@ -2,7 +2,7 @@ import { Conditions } from '../sql/paging.js';
 import { number, type Row, whole } from '../sql/rows.js';
 import { DAY_MS, HOUR_MS, isNarrow, isSpan, USAGE_COLUMNS, UsageGroups, usageValues } from '../sql/usage.js';
 import type { UsageDimension, UsageQuery, UsageRecord, UsageStore, UsageSum } from '../usage.js';
-import { isStoreAway, WriteBuffer } from '../write-buffer.js';
+import { isRefused, isStoreAway, WriteBuffer } from '../write-buffer.js';
 import type { Context } from './context.js';
 import { insertRows, type Value } from './database.js';
 
@@ -55,6 +55,7 @@ export class PostgresUsage implements UsageStore {
       maxRows,
       // Budgets count them.
       keeps: (error) => !isEnding && isStoreAway(error),
+      splits: (error) => !isEnding && isRefused(error),
       onError: context.onError,
     });
   }

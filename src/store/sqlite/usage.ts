@@ -3,7 +3,7 @@ import { Conditions } from '../sql/paging.js';
 import { number, type Row, whole } from '../sql/rows.js';
 import { DAY_MS, HOUR_MS, isNarrow, isSpan, USAGE_COLUMNS, UsageGroups, usageValues } from '../sql/usage.js';
 import type { UsageDimension, UsageQuery, UsageRecord, UsageStore, UsageSum } from '../usage.js';
-import { isStoreAway, WriteBuffer } from '../write-buffer.js';
+import { isRefused, isStoreAway, WriteBuffer } from '../write-buffer.js';
 import type { Context } from './context.js';
 
 /** Rows summed between two turns of the event loop: some milliseconds. */
@@ -49,6 +49,7 @@ export class SqliteUsage implements UsageStore {
       maxRows,
       // Budgets count them.
       keeps: isStoreAway,
+      splits: isRefused,
       onError: context.onError,
     });
   }
