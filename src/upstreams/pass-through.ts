@@ -2,10 +2,11 @@
  * A request of any route, passed on as it came: its bytes out, the upstream's bytes back, whatever its
  * status. The client's credential and everything else in its headers but what the route needs stay here.
  */
-import type { DialectName, Usage } from '../core/conversation.js';
+import type { DialectName, JsonObject, Usage } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
 import { isObject } from '../core/is-object.js';
 import type { WireHeaders } from '../dialects/shared/dialect.js';
+import { countOf } from '../dialects/shared/read.js';
 import { readAll } from '../transport/http-client/http-client.js';
 import type { HttpRequest } from '../transport/http-client/types.js';
 import type { CredentialConcealer } from './conceal-credential.js';
@@ -144,9 +145,9 @@ function usageOf(body: unknown): Partial<Usage> | undefined {
   const usage = isObject(body) ? (body['usage'] ?? body['meta']) : undefined;
   const tokens = isObject(usage) && isObject(usage['tokens']) ? usage['tokens'] : usage;
   if (!isObject(tokens)) return undefined;
-  const input = firstNumber(tokens, ['prompt_tokens', 'input_tokens']);
-  const output = firstNumber(tokens, ['completion_tokens', 'output_tokens']);
-  const total = firstNumber(tokens, ['total_tokens']);
+  const input = firstCount(tokens, ['prompt_tokens', 'input_tokens']);
+  const output = firstCount(tokens, ['completion_tokens', 'output_tokens']);
+  const total = firstCount(tokens, ['total_tokens']);
   if (input === undefined && output === undefined && total === undefined) return undefined;
   return {
     inputTokens: input ?? Math.max(0, (total ?? 0) - (output ?? 0)),
@@ -154,10 +155,10 @@ function usageOf(body: unknown): Partial<Usage> | undefined {
   };
 }
 
-function firstNumber(from: object, names: readonly string[]): number | undefined {
+function firstCount(from: JsonObject, names: readonly string[]): number | undefined {
   for (const name of names) {
-    const value: unknown = Object.entries(from).find(([key]) => key === name)?.[1];
-    if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value;
+    const count = countOf(from[name]);
+    if (count !== undefined) return count;
   }
   return undefined;
 }

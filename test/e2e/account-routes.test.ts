@@ -326,6 +326,28 @@ describe('a request that names a model', () => {
       .join('')}--b--\r\n`;
 });
 
+describe('figures of an upstream', () => {
+  it.each([1e30, 1.5, Number.MAX_SAFE_INTEGER])(
+    'that are no counts of tokens (%s) cost nobody a row of usage',
+    async (figure) => {
+      const account = new Account();
+      const { gateway } = await open(true, undefined, (request) =>
+        request.path.endsWith('/rerank')
+          ? json({ usage: { prompt_tokens: figure, total_tokens: figure } })
+          : account.answer(request),
+      );
+      await ask(gateway, 'bob', 'POST', '/v1/rerank', { model: 'gpt-x' });
+      await ask(gateway, 'alice', 'POST', '/v1/embeddings', { model: 'embed-x', input: 'a' });
+      const used = await ask(gateway, 'admin', 'GET', '/api/usage?by=key');
+      const text = await used.text();
+      expect(text).toContain('"alice"');
+      expect(text).toContain('"bob"');
+      expect(text).toMatch(/"input_tokens":40\b/);
+      expect(text).not.toContain(String(figure));
+    },
+  );
+});
+
 function deep(text: string): Buffer {
   return Buffer.from(`${'{"a":'.repeat(5000)}${text}${'}'.repeat(5000)}`);
 }

@@ -61,9 +61,13 @@ export function readOneOf<T extends string>(value: unknown, path: string, known:
   return found ?? fail(path, `one of ${known.map((each) => JSON.stringify(each)).join(', ')}`, value);
 }
 
+/** No request has more of anything that is counted. Sums of larger figures would not be whole numbers. */
+const MOST_COUNTED = 1_000_000_000;
+
 /** A count of an upstream; undefined for anything else, because it cannot be added up. */
 export function countOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  const isCount = typeof value === 'number' && Number.isSafeInteger(value);
+  return isCount && value >= 0 && value <= MOST_COUNTED ? value : undefined;
 }
 
 /** `undefined` and `null` are both "not given": clients send either. */

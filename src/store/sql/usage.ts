@@ -22,15 +22,23 @@ export function usageValues(row: UsageRecord, redact: (text: string) => string):
     row.upstream,
     row.session ?? '',
     row.status,
-    whole(row.inputTokens),
-    whole(row.outputTokens),
-    whole(row.cacheReadTokens),
-    whole(row.cacheWriteTokens),
-    whole(row.reasoningTokens ?? 0),
-    row.costUsd ?? null,
+    count(row.inputTokens),
+    count(row.outputTokens),
+    count(row.cacheReadTokens),
+    count(row.cacheWriteTokens),
+    count(row.reasoningTokens ?? 0),
+    Number.isFinite(row.costUsd) ? (row.costUsd ?? null) : null,
     whole(row.latencyMs),
     row.firstTokenMs === undefined ? null : whole(row.firstTokenMs),
   ];
+}
+
+/** Sums of as many rows as are kept have to fit into 64 bits: SQLite refuses to sum up what does not. */
+const MOST_TOKENS = 1_000_000_000_000;
+
+/** Figures come from upstreams: one that is no count must not keep a row from being written. */
+function count(value: number): number {
+  return Math.min(MOST_TOKENS, Math.max(0, whole(value))) || 0;
 }
 
 /** Whether the dimension is a span of time, for which the sums need the reader's offset. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { histogramOf } from '../../../src/core/histogram.js';
+import { resolveLimits } from '../../../src/store/limits.js';
 import type { UsageRecord } from '../../../src/store/usage.js';
 import { pageUsage } from '../../../src/store/usage-pages.js';
 import { type Bench, START, TTL } from './place.js';
@@ -26,6 +27,34 @@ const everything = { from: 0, to: AT + 10 * DAY, histograms: true };
 
 export function usageContract(bench: () => Bench): void {
   describe('usage', () => {
+    it('takes any figure of an upstream, and loses no row to one that cannot be written', async () => {
+      const store = await bench().open();
+      const odd = [1e30, Number.MAX_SAFE_INTEGER, 1.5, -5, Number.NaN, Number.POSITIVE_INFINITY];
+      for (const figure of odd) {
+        store.usage.record(row({ inputTokens: figure, reasoningTokens: figure, costUsd: figure }));
+      }
+      store.usage.record(row());
+      expect(await store.usage.summarise({ ...everything, by: ['principal'] })).toMatchObject([
+        { requests: 7, outputTokens: 35 },
+      ]);
+      expect(bench().errors).toEqual([]);
+      store.usage.record(row({ principal: 'bob' }));
+      store.usage.record(row({ principal: 'bob', status: 1e30 }));
+      store.usage.record(row({ principal: 'bob' }));
+      const [bob] = await store.usage.summarise({ ...everything, by: [], principal: 'bob' });
+      expect(bob?.requests).toBe(2);
+      expect(bench().errors).toHaveLength(1);
+      bench().errors.length = 0;
+    });
+
+    it('sums up as many of the largest figures as are kept', async () => {
+      const store = await bench().open();
+      for (let n = 0; n < 100; n++) store.usage.record(row({ inputTokens: Number.MAX_SAFE_INTEGER }));
+      const [sum] = await store.usage.summarise({ ...everything, by: [] });
+      expect(sum?.inputTokens).toBe(100 * 1e12);
+      expect(100 * 1e12 * (resolveLimits().usage.maxRows / 100)).toBeLessThan(2 ** 63);
+    });
+
     it('adds up', async () => {
       const store = await bench().open();
       store.usage.record(row({ costUsd: 0.25, firstTokenMs: 20, reasoningTokens: 4 }));
