@@ -327,6 +327,18 @@ describe('a request that names a model', () => {
 });
 
 describe('figures of an upstream', () => {
+  it('that a batch repeats are counted for nobody, however often it is looked at', async () => {
+    const { gateway } = await open();
+    const own = await upload(gateway, 'bob');
+    const made = await ask(gateway, 'bob', 'POST', '/v1/batches', { input_file_id: own });
+    const batch: { id: string } = JSON.parse(await made.text());
+    for (let n = 0; n < 3; n += 1) await ask(gateway, 'bob', 'GET', `/v1/batches/${batch.id}`);
+    await ask(gateway, 'admin', 'GET', `/upstream/openai/batches/${batch.id}`);
+    const used = await (await ask(gateway, 'admin', 'GET', '/api/usage?by=key')).text();
+    expect(used).toContain('"bob"');
+    expect(used.match(/"(?:input|output)_tokens":[1-9]\d*/g) ?? []).toEqual([]);
+  });
+
   it.each([1e30, 1.5, Number.MAX_SAFE_INTEGER])(
     'that are no counts of tokens (%s) cost nobody a row of usage',
     async (figure) => {

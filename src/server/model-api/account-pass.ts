@@ -9,7 +9,7 @@ import { clientHeaders } from '../http/read-request.js';
 import type { AccountBody } from './account-bodies.js';
 import type { ModelApiContext } from './context.js';
 import { keeperOf, keepOwner } from './forwarded-owners.js';
-import { recordedBody, sendPassed } from './pass-through.js';
+import { bodyOf, recordedBody, sendPassed, withoutUsage } from './pass-through.js';
 import { notThere } from './references.js';
 
 /** Until the provider forgets it, or longer. */
@@ -75,12 +75,7 @@ export async function pass(
     ...(recorder === undefined ? {} : { trace: recorder }),
   });
   if (asked === undefined) throw notThere(path);
-  return exchange.untilAborted(asked);
-}
-
-export function bodyOf({ body }: Answer): Extract<Answer['body'], { kind: 'bytes' }> {
-  if (body.kind !== 'bytes') throw new Error('What is passed on is bytes.');
-  return body;
+  return withoutUsage(await exchange.untilAborted(asked));
 }
 
 /** A text where it is no JSON. */

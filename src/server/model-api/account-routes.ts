@@ -9,10 +9,10 @@ import type { Access } from '../access/auth.js';
 import type { HttpRoute } from '../http/route-table.js';
 import { emptyBody, readAccountBody } from './account-bodies.js';
 import { list } from './account-lists.js';
-import { bodyOf, checkKey, PLAIN_ID, pass, sendClaimed, upstreamFor } from './account-pass.js';
+import { checkKey, PLAIN_ID, pass, sendClaimed, upstreamFor } from './account-pass.js';
 import type { ModelApiContext, ModelApiHandler } from './context.js';
 import { forgetKeeper, keeperOf } from './forwarded-owners.js';
-import { sendPassed } from './pass-through.js';
+import { bodyOf, sendPassed } from './pass-through.js';
 import { notThere } from './references.js';
 
 const CALL: Access = { area: 'models', scope: 'call' };

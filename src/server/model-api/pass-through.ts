@@ -152,14 +152,24 @@ const PASSED_HEADERS = {
   'cache-control': 'no-store',
 };
 
+export function bodyOf({ body }: Answer): Extract<Answer['body'], { kind: 'bytes' }> {
+  if (body.kind !== 'bytes') throw new Error('What is passed on is bytes.');
+  return body;
+}
+
+/** What is kept repeats its figures whenever it is looked at: a batch would count with every look. */
+export function withoutUsage(answer: Answer): Answer {
+  return { ...answer, body: { ...bodyOf(answer), usage: () => undefined } };
+}
+
 /** The upstream's own answer, named. */
 export async function sendPassed(
   exchange: Exchange,
   context: ModelApiContext,
   answer: Answer,
 ): Promise<void> {
-  const { body, upstream, price, headers } = answer;
-  if (body.kind !== 'bytes') throw new Error('What is passed on is bytes.');
+  const { upstream, price, headers } = answer;
+  const body = bodyOf(answer);
   const { facts } = exchange;
   facts.upstream = upstream;
   if (price !== undefined) facts.price = price;

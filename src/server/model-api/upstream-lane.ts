@@ -8,7 +8,7 @@ import type { Access } from '../access/auth.js';
 import { clientHeaders, readBody } from '../http/read-request.js';
 import type { HttpRoute } from '../http/route-table.js';
 import type { ModelApiContext, ModelApiHandler } from './context.js';
-import { recordedBody, sendPassed } from './pass-through.js';
+import { recordedBody, sendPassed, withoutUsage } from './pass-through.js';
 
 const ADMIN: Access = { area: 'console', scope: 'admin', counted: true };
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies readonly AccountPass['method'][];
@@ -47,6 +47,7 @@ function passAny(method: AccountPass['method']): ModelApiHandler {
       ...(recorder === undefined ? {} : { trace: recorder }),
     });
     if (passed === undefined) throw new GatewayError('not_found', `There is no upstream ${name}.`);
-    await sendPassed(exchange, context, await exchange.untilAborted(passed));
+    const answer = await exchange.untilAborted(passed);
+    await sendPassed(exchange, context, hasBody ? answer : withoutUsage(answer));
   };
 }
