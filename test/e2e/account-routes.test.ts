@@ -326,6 +326,23 @@ describe('a request that names a model', () => {
       .join('')}--b--\r\n`;
 });
 
+describe('an Idempotency-Key', () => {
+  it.each([
+    ['/v1/files', {}],
+    ['/v1/embeddings', { model: 'embed-x', input: 'a' }],
+    ['/upstream/openai/embeddings', { model: 'embed-x', input: 'a' }],
+  ])('of two keys is not the same for the upstream of %s', async (path, body) => {
+    const { gateway, upstream } = await open();
+    const keys = path.startsWith('/upstream') ? ['admin', 'root'] : ['alice', 'bob'];
+    for (const who of [...keys, ...keys])
+      await ask(gateway, who, 'POST', path, body, { 'idempotency-key': 'once-1' });
+    const sent = upstream.requests.map(({ headers }) => headers['idempotency-key']);
+    expect(sent.slice(2)).toEqual(sent.slice(0, 2));
+    expect(new Set(sent).size).toBe(2);
+    for (const each of sent) expect(each).toMatch(/^[\w-]{43}$/);
+  });
+});
+
 describe('figures of an upstream', () => {
   it('that a batch repeats are counted for nobody, however often it is looked at', async () => {
     const { gateway } = await open();

@@ -94,6 +94,7 @@ export const KEYS = [
   { key: 'k-some', name: 'some', models: ['embed-*'] },
   { key: 'k-poor', name: 'poor', budget: { usd: 1, per: 'month' } },
   { key: 'k-admin', name: 'admin', scopes: ['call', 'admin'] },
+  { key: 'k-root', name: 'root', scopes: ['call', 'admin'] },
 ];
 
 export function configOf(upstream: ScriptedUpstream, passThrough: boolean): object {

@@ -9,7 +9,7 @@ import { clientHeaders } from '../http/read-request.js';
 import type { AccountBody } from './account-bodies.js';
 import type { ModelApiContext } from './context.js';
 import { keeperOf, keepOwner } from './forwarded-owners.js';
-import { bodyOf, recordedBody, sendPassed, withoutUsage } from './pass-through.js';
+import { bodyOf, passedHeaders, recordedBody, sendPassed, withoutUsage } from './pass-through.js';
 import { notThere } from './references.js';
 
 /** Until the provider forgets it, or longer. */
@@ -60,16 +60,16 @@ export async function pass(
   upstream: string,
   { method, path, query = exchange.query, body }: Asked,
 ): Promise<Answer> {
-  const { headers, principal, signal } = exchange;
-  const own = clientHeaders(headers);
+  const { principal, signal } = exchange;
   if (!exchange.traced) {
     exchange.traced = true;
     exchange.recorder = context.sampler?.begin();
+    const own = clientHeaders(exchange.headers);
     exchange.recorder?.inbound(exchange.path, own, recordedBody(body?.bytes, body?.contentType));
   }
   const { recorder } = exchange;
   const asked = context.dispatcher.passTo?.(upstream, {
-    ...{ method, query, headers: own, principal, signal },
+    ...{ method, query, headers: passedHeaders(exchange), principal, signal },
     path: speaksAnthropic(context, upstream) ? `/v1${path}` : path,
     ...(body === undefined ? {} : { body: body.bytes, contentType: body.contentType }),
     ...(recorder === undefined ? {} : { trace: recorder }),

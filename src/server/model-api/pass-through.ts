@@ -2,8 +2,10 @@
  * Routes beside turns whose body names a model: they go to the model's upstream in the client's own bytes,
  * and what the upstream says comes back as it is. Keys, limits, usage and traces are those of every request.
  */
+import { createHash } from 'node:crypto';
 import { GatewayError } from '../../core/errors.js';
 import { isObject } from '../../core/is-object.js';
+import type { WireHeaders } from '../../dialects/shared/dialect.js';
 import type { Answer, ModelPass } from '../../engines/engine.js';
 import { spliceModel } from '../../engines/relay/splice-model.js';
 import type { Access } from '../access/auth.js';
@@ -71,7 +73,7 @@ function passModel(path: string, usual: string | undefined): ModelApiHandler {
     exchange.facts.stream = named.stream;
     const { dispatcher } = context;
     const asked = dispatcher.pass?.({
-      ...{ method: 'POST', path, query: exchange.query, headers: own, contentType },
+      ...{ method: 'POST', path, query: exchange.query, headers: passedHeaders(exchange), contentType },
       ...{ principal: exchange.principal, signal: exchange.signal },
       ...(exchange.recorder === undefined ? {} : { trace: exchange.recorder }),
       ...named,
@@ -135,6 +137,22 @@ function namedInJson(
     },
   };
 }
+
+/**
+ * The headers of a request for an upstream. All keys share the account there: under an `Idempotency-Key` that
+ * two of them send, the second would get what was made for the first, so each key has names of its own.
+ */
+export function passedHeaders({ headers, principal }: Exchange): WireHeaders {
+  const own = clientHeaders(headers);
+  const { [IDEMPOTENCY_KEY]: key } = own;
+  if (key === undefined) return own;
+  const digest = createHash('sha256')
+    .update(JSON.stringify([principal.name, key]))
+    .digest('base64url');
+  return { ...own, [IDEMPOTENCY_KEY]: digest };
+}
+
+const IDEMPOTENCY_KEY = 'idempotency-key';
 
 /** Recordings are texts; files and sound would only fill them. */
 export function recordedBody(body: Buffer | Uint8Array | undefined, contentType = ''): Buffer {

@@ -8,7 +8,7 @@ import type { Access } from '../access/auth.js';
 import { clientHeaders, readBody } from '../http/read-request.js';
 import type { HttpRoute } from '../http/route-table.js';
 import type { ModelApiContext, ModelApiHandler } from './context.js';
-import { recordedBody, sendPassed, withoutUsage } from './pass-through.js';
+import { passedHeaders, recordedBody, sendPassed, withoutUsage } from './pass-through.js';
 
 const ADMIN: Access = { area: 'console', scope: 'admin', counted: true };
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies readonly AccountPass['method'][];
@@ -38,10 +38,9 @@ function passAny(method: AccountPass['method']): ModelApiHandler {
     const hasBody = method === 'POST' || method === 'PUT';
     const body = hasBody ? await readBody(exchange, context.limits, context.limits.bodyBytes) : undefined;
     const contentType = headers['content-type'];
-    const own = clientHeaders(headers);
-    recorder?.inbound(asked, own, recordedBody(body, contentType));
+    recorder?.inbound(asked, clientHeaders(headers), recordedBody(body, contentType));
     const passed = context.dispatcher.passTo?.(name, {
-      ...{ method, path, query, headers: own, principal, signal },
+      ...{ method, path, query, headers: passedHeaders(exchange), principal, signal },
       ...(body === undefined ? {} : { body }),
       ...(body === undefined || contentType === undefined ? {} : { contentType }),
       ...(recorder === undefined ? {} : { trace: recorder }),
