@@ -36,6 +36,7 @@ class Refused<Outcome extends Refusal> extends Error {
  */
 const GUARD = `SELECT sessions.principal FROM sessions JOIN leases ON leases.name = 'session:' || sessions.id
   WHERE sessions.id = ? AND sessions.expires_at > ? AND leases.name = ? AND leases.token = ?
+    AND leases.owner = ?
   FOR NO KEY UPDATE OF sessions FOR SHARE OF leases`;
 const THERE = 'SELECT 1 AS there FROM sessions WHERE id = ? AND expires_at > ?';
 
@@ -48,7 +49,7 @@ export async function checkpoint(
   try {
     const outcome = await context.database.transaction(async (queries): Promise<CheckpointOutcome> => {
       const now = whole(context.now());
-      const held = await queries.get(GUARD, [id, now, lease.name, lease.token]);
+      const held = await queries.get(GUARD, [id, now, lease.name, lease.token, lease.owner]);
       if (held === undefined) {
         const isThere = (await queries.get(THERE, [id, now])) !== undefined;
         throw new Refused<StepRefusal>({ ok: false, reason: isThere ? 'fenced' : 'gone' });

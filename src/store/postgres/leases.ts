@@ -80,8 +80,9 @@ export async function takeLease(
 }
 
 /** Inside a transaction. False when it was no longer held. */
-export async function dropLease(queries: Queries, { name, token }: Lease): Promise<boolean> {
-  return (await queries.run('DELETE FROM leases WHERE name = ? AND token = ?', [name, token])) === 1;
+export async function dropLease(queries: Queries, { name, token, owner }: Lease): Promise<boolean> {
+  const sql = 'DELETE FROM leases WHERE name = ? AND token = ? AND owner = ?';
+  return (await queries.run(sql, [name, token, owner])) === 1;
 }
 
 function readLease(row: Row, until: number): Lease {

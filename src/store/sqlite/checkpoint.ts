@@ -37,7 +37,7 @@ export function checkpoint(
   return orRefusal(
     database.write((): CheckpointOutcome => {
       const session = findSession(context, id, HOLDER);
-      if (lease.name !== sessionLease(id) || session['holder'] !== lease.token) {
+      if (lease.name !== sessionLease(id) || session['holder'] !== `${lease.token} ${lease.owner}`) {
         throw new Refused({ ok: false, reason: 'fenced' });
       }
       apply(context, session, lease, change);
@@ -77,8 +77,8 @@ async function orRefusal<Outcome>(written: Promise<Outcome>): Promise<Outcome | 
   }
 }
 
-/** The token of the lease that is there, whether or not it has lapsed: nobody else took it. */
-const HOLDER = `(SELECT token FROM leases WHERE name = 'session:' || sessions.id) AS holder`;
+/** Token and owner of the lease that is there, whether or not it has lapsed: nobody else took it. */
+const HOLDER = `(SELECT token || ' ' || owner FROM leases WHERE name = 'session:' || sessions.id) AS holder`;
 
 function findSession({ database, now }: Context, id: string, more: typeof HOLDER | 'metadata'): Row {
   const session = database.get(`SELECT id, principal, expires_at, ${more} FROM sessions WHERE id = ?`, [id]);

@@ -58,8 +58,9 @@ export function takeLease({ database, now }: Context, name: string, owner: strin
 }
 
 /** Inside a transaction. False when it was no longer held. */
-export function dropLease(database: Database, { name, token }: Lease): boolean {
-  return database.run('DELETE FROM leases WHERE name = ? AND token = ?', [name, token]) === 1;
+export function dropLease(database: Database, { name, token, owner }: Lease): boolean {
+  const sql = 'DELETE FROM leases WHERE name = ? AND token = ? AND owner = ?';
+  return database.run(sql, [name, token, owner]) === 1;
 }
 
 /** Inside a transaction. */

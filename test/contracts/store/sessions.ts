@@ -122,6 +122,17 @@ export function sessionsContract(bench: () => Bench): void {
       await acquire(store, sessionLease(id), 'node-b');
     });
 
+    it('takes no step and gives up no lease for an owner who has the right token and another name', async () => {
+      const store = await bench().open();
+      const { id, lease, step } = await ownSession(store, 's1');
+      const theirs = { ...lease, owner: 'node-b' };
+      const refused = { ok: false, reason: 'fenced' };
+      expect(await store.sessions.checkpoint(id, theirs, { state: 'parked' })).toEqual(refused);
+      expect(await store.leases.release(theirs)).toBe(false);
+      expect(await step({ state: 'parked' })).toEqual({ ok: true });
+      expect(await store.leases.release(lease)).toBe(true);
+    });
+
     it("does not take another session's lease", async () => {
       const store = await bench().open();
       await ownSession(store, 's1');
