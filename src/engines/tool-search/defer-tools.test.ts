@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { manyTools } from '../../../test/support/many-tools.js';
 import { estimateToolTokens } from '../../core/estimate-tokens.js';
 import { shownTools } from '../../core/tool-references.js';
-import { deferTools, SEARCH_TOOL, searchTools } from './defer-tools.js';
+import { adoptSearch, deferTools, SEARCH_TOOL, searchTools } from './defer-tools.js';
 
 const plain = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `tool_${index}` }));
 const search = (input: object) =>
@@ -56,6 +56,16 @@ describe('tools that are kept back', () => {
       } as const,
     ];
     expect(deferTools(many, { rule: {}, serverTools })).toBeUndefined();
+  });
+
+  it("are not searched in the place of a provider where the client's own tool has the name of the search", () => {
+    const dialect = 'anthropic-messages';
+    const kind = 'tool_search_tool_bm25_20251119';
+    const serverTools = [{ dialect, kind, name: 'tool_search_tool_bm25', value: {} } as const];
+    const left = { name: 'far', extensions: { [dialect]: { defer_loading: true } } };
+    const adopt = (name: string) => adoptSearch({ tools: [{ name }, left], serverTools }, 'openai-chat');
+    expect(adopt('near')?.tools.map(({ name }) => name)).toEqual(['near', SEARCH_TOOL, 'far']);
+    expect(adopt(SEARCH_TOOL)).toBeUndefined();
   });
 
   it('take a hundredth of the prompt that 500 tools take', () => {

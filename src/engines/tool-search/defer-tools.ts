@@ -76,14 +76,15 @@ export function deferTools(
 
 /**
  * Tools that the client left to its provider's search, for an upstream that has none: the gateway's search takes
- * its place. Undefined where the client did not.
+ * its place. Undefined where the client did not, or has a tool of the search's name itself.
  */
 export function adoptSearch(
   { tools, serverTools }: Pick<ConversationRequest, 'tools' | 'serverTools'>,
   upstream: DialectName,
 ): (DeferredTools & Pick<ConversationRequest, 'serverTools'>) | undefined {
   const search = serverTools.find(({ kind, dialect }) => PROVIDER_SEARCH.test(kind) && dialect !== upstream);
-  if (search === undefined) return undefined;
+  // Two tools of one name are refused by upstreams, and calls of the client's would be answered here.
+  if (search === undefined || tools.some(({ name }) => name === SEARCH_TOOL)) return undefined;
   const isLeft = ({ extensions }: ToolDefinition) => extensions?.[search.dialect]?.['defer_loading'] === true;
   const deferred = tools.filter(isLeft).map(asDeferred);
   if (deferred.length === 0) return undefined;
