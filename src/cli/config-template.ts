@@ -2,7 +2,7 @@
 import { DEFAULTS } from '../config/defaults.js';
 import { type Connected, defaultModels, type FoundUpstream, TIER_GLOBS } from '../config/from-environment.js';
 import { ADD_COMMAND } from '../engines/claude-code/processes/load-sdk.js';
-import type { FoundServer } from './local-servers.js';
+import type { FoundServer } from '../upstreams/local-servers.js';
 
 interface Findings {
   environment: readonly FoundUpstream[];

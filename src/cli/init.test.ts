@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { captureIo, portOf } from '../../test/support/captured-io.js';
 import { ENVIRONMENT_UPSTREAMS } from '../config/from-environment.js';
 import { loadConfig, loadConfigText } from '../config/load.js';
+import type { LocalServer } from '../upstreams/local-servers.js';
 import { init } from './init.js';
-import type { LocalServer } from './local-servers.js';
 
 let folder: string;
 const servers: Server[] = [];

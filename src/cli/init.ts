@@ -7,9 +7,9 @@ import { findInEnvironment } from '../config/from-environment.js';
 import { CONFIG_FILE, loadConfigText, SCHEMA_FILE } from '../config/load.js';
 import { sha256, trustConfig } from '../config/trust.js';
 import { checkClaudeCode } from '../engines/claude-code/processes/load-sdk.js';
+import { findLocalServers, LOCAL_SERVERS, type LocalServer } from '../upstreams/local-servers.js';
 import { renderConfig } from './config-template.js';
 import { describeConfig } from './describe-config.js';
-import { findLocalServers, LOCAL_SERVERS, type LocalServer } from './local-servers.js';
 import { cannotRecord } from './operator-config.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments } from './shared/command.js';
 

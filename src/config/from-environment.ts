@@ -6,6 +6,8 @@ import type { UPSTREAM_DIALECTS } from './upstream-schema.js';
 
 interface EnvironmentUpstream {
   name: string;
+  /** As the provider writes itself. */
+  title: string;
   /** Variables that hold its key; the first that is set is taken. */
   keys: readonly [string, ...string[]];
   dialect: (typeof UPSTREAM_DIALECTS)[number];
@@ -23,6 +25,7 @@ interface EnvironmentUpstream {
 export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
   {
     name: 'anthropic',
+    title: 'Anthropic',
     keys: ['ANTHROPIC_API_KEY'],
     dialect: 'anthropic-messages',
     baseUrl: 'https://api.anthropic.com',
@@ -32,6 +35,7 @@ export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
   },
   {
     name: 'openai',
+    title: 'OpenAI',
     keys: ['OPENAI_API_KEY'],
     dialect: 'openai-responses',
     baseUrl: 'https://api.openai.com/v1',
@@ -42,6 +46,7 @@ export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
   },
   {
     name: 'openrouter',
+    title: 'OpenRouter',
     keys: ['OPENROUTER_API_KEY'],
     dialect: 'openai-chat',
     baseUrl: 'https://openrouter.ai/api/v1',
@@ -54,6 +59,7 @@ export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
   },
   {
     name: 'deepseek',
+    title: 'DeepSeek',
     keys: ['DEEPSEEK_API_KEY'],
     dialect: 'openai-chat',
     baseUrl: 'https://api.deepseek.com/v1',
@@ -62,6 +68,7 @@ export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
   },
   {
     name: 'gemini',
+    title: 'Google Gemini',
     keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
     dialect: 'openai-chat',
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
@@ -70,6 +77,7 @@ export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
   },
   {
     name: 'groq',
+    title: 'Groq',
     keys: ['GROQ_API_KEY'],
     dialect: 'openai-chat',
     baseUrl: 'https://api.groq.com/openai/v1',
@@ -78,6 +86,7 @@ export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
   },
   {
     name: 'mistral',
+    title: 'Mistral',
     keys: ['MISTRAL_API_KEY'],
     dialect: 'openai-chat',
     baseUrl: 'https://api.mistral.ai/v1',
@@ -94,6 +103,7 @@ export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
   },
   {
     name: 'moonshot',
+    title: 'Moonshot (Kimi)',
     keys: ['MOONSHOT_API_KEY'],
     dialect: 'openai-chat',
     baseUrl: 'https://api.moonshot.ai/v1',
@@ -103,6 +113,7 @@ export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
   },
   {
     name: 'dashscope',
+    title: 'DashScope (Qwen)',
     keys: ['DASHSCOPE_API_KEY'],
     dialect: 'openai-chat',
     baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
@@ -112,6 +123,7 @@ export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
   },
   {
     name: 'xai',
+    title: 'xAI',
     keys: ['XAI_API_KEY'],
     dialect: 'openai-chat',
     baseUrl: 'https://api.x.ai/v1',

@@ -33,6 +33,7 @@ import type { LimitOverrides } from '../store/limits.js';
 import { openStore } from '../store/open/open-store.js';
 import type { Store } from '../store/store.js';
 import type { UsageRecord } from '../store/usage.js';
+import { LOCAL_SERVERS, type LocalServer } from '../upstreams/local-servers.js';
 import { checkQuirks } from '../upstreams/quirks/check-quirks.js';
 import { openAgentParts } from './agent-parts.js';
 import { openAll } from './close-stack.js';
@@ -75,6 +76,8 @@ export interface GatewayOptions {
   eventLimits?: Partial<EventLimits>;
   /** How long turns wait for processes of Claude Code. */
   patience?: Partial<Patience>;
+  /** Where model servers of this machine are looked for. */
+  localServers?: readonly LocalServer[];
 }
 
 export interface Gateway {
@@ -265,7 +268,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       reload: reloadEverywhere(reload, store.bus, origin, log),
       upstreams: new UpstreamAdministration({
         ...{ store: store.upstreams, box, states: connected, env },
-        refresh: refreshUpstreams,
+        ...{ localServers: options.localServers ?? LOCAL_SERVERS, refresh: refreshUpstreams },
       }),
       tracer,
       notifier,

@@ -416,6 +416,7 @@ function noUpstreams(): UpstreamAdministration {
       problemOf: () => undefined,
     },
     env: {},
+    localServers: [],
     refresh: async () => {},
   });
 }

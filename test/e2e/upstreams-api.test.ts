@@ -3,6 +3,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type {
+  LocalServersWire,
   UpstreamListWire,
   UpstreamTestWire,
   UpstreamWire,
@@ -141,6 +142,7 @@ it('only administrators may list, test, connect, remove and export upstreams', a
     ['POST', '/api/upstreams'],
     ['POST', '/api/upstreams/test'],
     ['GET', '/api/upstreams/export'],
+    ['GET', '/api/upstreams/local'],
     ['DELETE', '/api/upstreams/mine'],
   ] as const;
   for (const [method, path] of attempts) {
@@ -228,4 +230,39 @@ it('a name is there once, and the file wins over what was connected', async () =
     { source: 'configuration', base_url: 'http://127.0.0.1:2', state: 'active' },
     { source: 'store', state: 'replaced' },
   ]);
+});
+
+it('lists the providers that it knows, and whose key the environment has, without the key', async () => {
+  const gateway = await startTestGateway({ env: { GOOGLE_API_KEY: SECRET } });
+  const token = new URL(gateway.consoleUrl).hash.replace('#token=', '');
+  const { body, text } = await send<UpstreamListWire>(gateway, 'GET', '/api/upstreams', { key: token });
+  const known = (name: string) => body.providers.find((provider) => provider.name === name);
+  expect(known('gemini')).toMatchObject({ key_variable: 'GOOGLE_API_KEY', key_is_set: true });
+  expect(known('anthropic')).toMatchObject({
+    ...{ title: 'Anthropic', dialect: 'anthropic-messages', base_url: 'https://api.anthropic.com' },
+    ...{ key_variable: 'ANTHROPIC_API_KEY', key_is_set: false },
+  });
+  expect(known('anthropic')?.suggested.every((model) => model.startsWith('claude-'))).toBe(true);
+  expect(text).not.toContain(SECRET);
+});
+
+it('finds the model servers of this machine, and passes over whatever else is at their ports', async () => {
+  const [ollama, website] = await Promise.all([startUpstream(() => models), startUpstream(() => refused)]);
+  const gateway = await startTestGateway({
+    localServers: [
+      { name: 'ollama', title: 'Ollama', baseUrl: `${ollama.url}/v1` },
+      { name: 'vllm', title: 'vLLM', baseUrl: `${website.url}/v1` },
+      { name: 'lmstudio', title: 'LM Studio', baseUrl: DEAD_URL },
+    ],
+  });
+  const key = new URL(gateway.consoleUrl).hash.replace('#token=', '');
+  const path = `/api/upstreams/local?base_url=${encodeURIComponent(website.url)}`;
+  const { body } = await send<LocalServersWire>(gateway, 'GET', path, { key });
+  expect(body.data).toEqual([
+    {
+      ...{ name: 'ollama', title: 'Ollama', dialect: 'openai-chat', base_url: `${ollama.url}/v1` },
+      models: ['m1', 'm2'],
+    },
+  ]);
+  expect(website.requests.map(({ path: asked }) => asked)).toEqual(['/v1/models']);
 });

@@ -23,7 +23,10 @@ export interface GatewayOptions {
 
 export interface InProcessOptions
   extends GatewayOptions,
-    Pick<StartOptions, 'dispatcher' | 'limits' | 'virtualLimits' | 'eventLimits' | 'patience'> {}
+    Pick<
+      StartOptions,
+      'dispatcher' | 'limits' | 'virtualLimits' | 'eventLimits' | 'patience' | 'localServers'
+    > {}
 
 export interface TestGateway {
   /** The origin, without a slash at the end. */
@@ -65,12 +68,14 @@ export async function startTestGateway(options: InProcessOptions = {}): Promise<
   const loaded = await loadConfig({ file: await configFile(folder), cwd: folder, env, overrides });
   if (!JSON.stringify(options.config ?? '').includes('drain_s')) loaded.config.server.drain_s = 0;
   const { dispatcher, limits, virtualLimits, eventLimits, patience, logLevel = 'silent' } = options;
+  const { localServers = [] } = options;
   const gateway = await startGateway({
     loaded,
     env,
     overrides,
     logLevel,
     version: VERSION,
+    localServers,
     ...(dispatcher === undefined ? {} : { dispatcher }),
     ...(limits === undefined ? {} : { limits }),
     ...(virtualLimits === undefined ? {} : { virtualLimits }),

@@ -29,7 +29,14 @@ import {
 } from './sessions.js';
 import { showSignIn, signIn, signOut } from './sign-in.js';
 import { listTools, showStatus } from './status.js';
-import { addUpstream, exportUpstreams, listUpstreams, removeUpstream, testUpstream } from './upstreams.js';
+import {
+  addUpstream,
+  exportUpstreams,
+  findLocalUpstreams,
+  listUpstreams,
+  removeUpstream,
+  testUpstream,
+} from './upstreams.js';
 
 const PUBLIC: Access = { area: 'public' };
 const CONSOLE: Access = { area: 'console' };
@@ -103,6 +110,7 @@ export const CONSOLE_ROUTES: readonly HttpRoute<ConsoleApiContext>[] = [
   { method: 'GET', path: '/api/upstreams', access: ADMIN, handle: listUpstreams },
   { method: 'POST', path: '/api/upstreams', access: ADMIN, handle: addUpstream },
   { method: 'POST', path: '/api/upstreams/test', access: ADMIN, handle: testUpstream },
+  { method: 'GET', path: '/api/upstreams/local', access: ADMIN, handle: findLocalUpstreams },
   { method: 'GET', path: '/api/upstreams/export', access: ADMIN, handle: exportUpstreams },
   { method: 'DELETE', path: '/api/upstreams/:name', access: ADMIN, handle: removeUpstream },
   { method: 'POST', path: '/api/reload', access: ADMIN, handle: reloadConfiguration },

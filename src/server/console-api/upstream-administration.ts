@@ -1,6 +1,8 @@
 /** Upstreams at run time: listed, tested, connected, removed, and written out for the file. */
 import * as z from 'zod';
+import { pointsToItself } from '../../config/check.js';
 import type { Environment } from '../../config/environment-references.js';
+import { ENVIRONMENT_UPSTREAMS } from '../../config/from-environment.js';
 import type { LoadedConfig } from '../../config/load.js';
 import { maskUrl } from '../../config/redact.js';
 import { credential, httpUrl } from '../../config/schema-fields.js';
@@ -9,8 +11,15 @@ import { GatewayError } from '../../core/errors.js';
 import type { NewUpstream, StoredUpstream, UpstreamStore } from '../../store/upstreams.js';
 import { FetchProblem } from '../../transport/guarded-fetch/fetch-problem.js';
 import { askForModels, checkAddress, type ModelsAnswer } from '../../upstreams/ask-for-models.js';
+import { findLocalServers, LOCAL_DIALECT, type LocalServer } from '../../upstreams/local-servers.js';
 import { read, wrong } from './read-fields.js';
-import type { UpstreamListWire, UpstreamTestWire, UpstreamWire } from './wire/upstreams.js';
+import type {
+  LocalServersWire,
+  ProviderWire,
+  UpstreamListWire,
+  UpstreamTestWire,
+  UpstreamWire,
+} from './wire/upstreams.js';
 
 const MOST_UPSTREAMS = 100;
 const MOST_MODELS = 1000;
@@ -62,6 +71,8 @@ interface UpstreamAdministrationOptions {
   box: SealKeys;
   states: ConnectedStates;
   env: Environment;
+  /** Where model servers of this machine are looked for; no caller can name another place. */
+  localServers: readonly LocalServer[];
   /** What is in the store holds when it resolves. */
   refresh(by: string): Promise<unknown>;
 }
@@ -74,11 +85,26 @@ export class UpstreamAdministration {
   }
 
   async list(): Promise<UpstreamListWire> {
-    const { store, box, states } = this.#options;
+    const { store, box, states, env } = this.#options;
     const stored = await store.list();
     return {
       data: [...configuredToWire(states.base), ...stored.map((upstream) => this.#toWire(upstream))],
+      providers: providersToWire(env),
       key_obstacle: box.obstacle ?? null,
+    };
+  }
+
+  /** Asks the known loopback addresses alone, for less than a second. Never rejects. */
+  async local(signal: AbortSignal): Promise<LocalServersWire> {
+    const { localServers, states } = this.#options;
+    const { server } = states.base.config;
+    // The gateway lists models as these servers do, and may listen on one of their ports.
+    const others = localServers.filter(({ baseUrl }) => !pointsToItself(baseUrl, server));
+    const found = await findLocalServers(others, signal);
+    return {
+      data: found.map(({ name, title, baseUrl, models }) => ({
+        ...{ name, title, dialect: LOCAL_DIALECT, base_url: baseUrl, models: [...models] },
+      })),
     };
   }
 
@@ -229,6 +255,18 @@ function configuredToWire({ config, origin }: ConnectedStates['base']): Upstream
     key: upstream.dialect === 'demo' || upstream.api_key === undefined ? 'none' : source,
     ...{ key_variable: null, models: null, agent_model: null, created_at: null, created_by: null },
   }));
+}
+
+function providersToWire(env: Environment): ProviderWire[] {
+  return ENVIRONMENT_UPSTREAMS.map(({ name, title, dialect, baseUrl, keys, tiers }) => {
+    const set = keys.find((variable) => (env[variable] ?? '').trim() !== '');
+    return {
+      ...{ name, title, dialect, base_url: baseUrl },
+      key_variable: set ?? keys[0],
+      key_is_set: set !== undefined,
+      suggested: [...new Set([tiers.sonnet, tiers.opus, tiers.haiku])],
+    };
+  });
 }
 
 /** The address is shown and stored in the clear, so that nothing secret may stand in it. */

@@ -17,6 +17,11 @@ export const testUpstream: ConsoleApiHandler = async (exchange, { upstreams, lim
   sendJson(exchange, 200, await upstreams.test(body, exchange.signal), NO_STORE);
 };
 
+/** Takes nothing from the caller: which addresses are asked is fixed. */
+export const findLocalUpstreams: ConsoleApiHandler = async (exchange, { upstreams }) => {
+  sendJson(exchange, 200, await upstreams.local(exchange.signal), NO_STORE);
+};
+
 export const removeUpstream: ConsoleApiHandler = async (exchange, { upstreams }, { name = '' }) => {
   sendJson(exchange, 200, await upstreams.remove(name, exchange.principal.name), NO_STORE);
 };

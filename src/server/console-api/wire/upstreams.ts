@@ -21,8 +21,24 @@ export interface UpstreamWire {
   created_by: string | null;
 }
 
+/** A provider that the gateway knows by name. */
+export interface ProviderWire {
+  name: string;
+  title: string;
+  dialect: string;
+  base_url: string;
+  /** The environment variable that usually has its key. */
+  key_variable: string;
+  /** Whether the environment of the gateway has that variable. */
+  key_is_set: boolean;
+  /** Models to suggest, the one for agents first. */
+  suggested: string[];
+}
+
 export interface UpstreamListWire {
   data: UpstreamWire[];
+  /** Providers that can be connected with a key alone. */
+  providers: ProviderWire[];
   /** Why a key that is typed cannot be stored; null where it can. */
   key_obstacle: string | null;
 }
@@ -34,4 +50,18 @@ export interface UpstreamTestWire {
   problem: string | null;
   /** Null where it gave no list. */
   models: string[] | null;
+}
+
+/** A model server on the machine of the gateway. */
+export interface LocalServerWire {
+  name: string;
+  title: string;
+  dialect: string;
+  base_url: string;
+  models: string[];
+}
+
+/** `GET /api/upstreams/local`: those that answered. */
+export interface LocalServersWire {
+  data: LocalServerWire[];
 }

@@ -1,11 +1,14 @@
 /** Model servers that people run on their own machine, at the ports they use by default. */
-import { httpGet, modelIds } from './shared/http-get.js';
+import { askForModels } from './ask-for-models.js';
 
 export interface LocalServer {
   name: string;
   title: string;
   baseUrl: string;
 }
+
+/** All of them speak Chat Completions. */
+export const LOCAL_DIALECT = 'openai-chat';
 
 export const LOCAL_SERVERS: readonly LocalServer[] = [
   { name: 'ollama', title: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1' },
@@ -20,20 +23,17 @@ export interface FoundServer extends LocalServer {
 
 const PROBE_TIMEOUT_MS = 800;
 
-/** Those that answer with a list of models; whatever else listens on these ports is passed over. */
+/** Those that answer with a list of models; whatever else listens on these ports is passed over. Never rejects. */
 export async function findLocalServers(
   servers: readonly LocalServer[] = LOCAL_SERVERS,
+  stopped: AbortSignal = new AbortController().signal,
 ): Promise<FoundServer[]> {
+  const signal = AbortSignal.any([stopped, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
   const answers = await Promise.all(
     servers.map(async (server): Promise<FoundServer | undefined> => {
-      const models = await listModels(server.baseUrl);
-      return models === undefined ? undefined : { ...server, models };
+      const answer = await askForModels({ dialect: LOCAL_DIALECT, base_url: server.baseUrl }, signal);
+      return answer.kind === 'models' ? { ...server, models: answer.models } : undefined;
     }),
   );
   return answers.filter((found) => found !== undefined);
-}
-
-async function listModels(baseUrl: string): Promise<string[] | undefined> {
-  const answer = await httpGet(new URL(`${baseUrl}/models`), { timeoutMs: PROBE_TIMEOUT_MS });
-  return answer.kind === 'answered' && answer.status === 200 ? modelIds(answer.body) : undefined;
 }
