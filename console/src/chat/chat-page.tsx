@@ -1,14 +1,16 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
+import { ConnectFirst } from '../connect/connect-first.js';
 import { startChat } from '../data/chat.js';
+import { useIdentity } from '../data/identity.js';
 import { preloadMarkdown } from '../markdown/markdown.js';
 import { useText } from '../text/language.js';
-import { navigate } from '../ui/router.js';
+import { navigate, useRoute } from '../ui/router.js';
 import { Skeleton } from '../ui/skeleton.js';
 import type { ContentBlock } from './attachments.js';
 import { Choices } from './choices.js';
 import { Composer } from './composer.js';
 import { keepFocus, useKeptFocus } from './kept-focus.js';
-import { fetchModels, firstModel, lastModel } from './models.js';
+import { fetchModels, firstModel, lastModel, rememberModel } from './models.js';
 import { strings } from './strings.js';
 import { useModelChoice } from './use-model-choice.js';
 import { useObstacle } from './use-obstacle.js';
@@ -26,7 +28,9 @@ export function ChatPage({ session }: { session: string | undefined }) {
     });
   }, []);
   const [tries, setTries] = useState(0);
-  if (session === undefined) return <NewChat />;
+  const asked = useRoute().query.get('model') ?? undefined;
+  // With its own key: a model that was just connected is in no list that was fetched before.
+  if (session === undefined) return <NewChat key={asked} asked={asked} />;
   return (
     <Suspense fallback={<Skeleton lines={6} />}>
       <OneChat key={`${session} ${tries}`} session={session} onRetry={() => setTries(tries + 1)} />
@@ -34,18 +38,21 @@ export function ChatPage({ session }: { session: string | undefined }) {
   );
 }
 
-function NewChat() {
+function NewChat({ asked }: { asked: string | undefined }) {
   const text = useText(strings);
-  const choice = useModelChoice(undefined);
+  const choice = useModelChoice(undefined, asked);
   const focused = useKeptFocus();
+  useEffect(() => {
+    if (asked !== undefined) rememberModel(asked);
+  }, [asked]);
   const obstacle = useObstacle();
   const [suggestion, setSuggestion] = useState<{ text: string; id: number }>();
   const { model, cwd } = choice;
   const send = async (content: string | ContentBlock[]): Promise<void> => {
     // A fast typist may send before the list of models has loaded.
-    const asked = model ?? firstModel(await fetchModels(), lastModel());
-    if (asked === undefined) throw new Error(text.reasons.model);
-    const started = await startChat({ model: asked, content, ...(cwd === undefined ? {} : { cwd }) });
+    const known = model ?? firstModel(await fetchModels(), lastModel());
+    if (known === undefined) throw new Error(text.reasons.model);
+    const started = await startChat({ model: known, content, ...(cwd === undefined ? {} : { cwd }) });
     keepFocus();
     navigate(addressOf(started));
   };
@@ -54,6 +61,7 @@ function NewChat() {
       <EmptyChat
         agent={choice.agent}
         demo={choice.demo}
+        onlyDemo={choice.onlyDemo}
         onExample={(example) => setSuggestion({ text: example, id: (suggestion?.id ?? 0) + 1 })}
       />
       <Composer
@@ -66,7 +74,7 @@ function NewChat() {
         send={send}
         stop={async () => []}
         suggestion={suggestion}
-        autoFocus={focused}
+        autoFocus={focused || asked !== undefined}
       >
         <Choices choice={choice} forks={false} />
       </Composer>
@@ -78,21 +86,24 @@ interface EmptyChatProps {
   agent: boolean;
   /** The embedded demo model answers. */
   demo: boolean;
+  onlyDemo: boolean;
   onExample: (text: string) => void;
 }
 
 /** Before anything was said. */
-function EmptyChat({ agent, demo, onExample }: EmptyChatProps) {
+function EmptyChat({ agent, demo, onlyDemo, onExample }: EmptyChatProps) {
   const text = useText(strings);
   const { plain, agent: ofAgent } = demo
     ? text.demoExamples
     : { plain: text.plainExamples, agent: text.agentExamples };
   const examples = agent ? ofAgent : plain;
+  const admin = useIdentity().can('admin');
   return (
     <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
       <div className="m-auto w-full max-w-2xl px-4 py-8">
         <h1 className="text-center text-2xl font-semibold tracking-tight text-balance">{text.emptyTitle}</h1>
         <p className="mt-2 text-center text-sm text-balance text-muted">{text.emptyText}</p>
+        {onlyDemo && admin && <ConnectFirst />}
         <ul aria-label={text.examples} className="mt-6 grid gap-2 sm:grid-cols-3">
           {examples.map((example) => (
             <li key={example} className="flex">

@@ -18,16 +18,19 @@ export interface ModelChoice {
   agent: boolean;
   /** Only the embedded demo model answers. */
   demo: boolean;
+  /** Whatever is chosen, the demo model answers: nothing else is connected. */
+  onlyDemo: boolean;
   setModel: (model: string) => void;
   setFolder: (folder: string) => void;
 }
 
-export function useModelChoice(session: SessionWire | undefined): ModelChoice {
+/** `asked`: the model that the address of the page names. */
+export function useModelChoice(session: SessionWire | undefined, asked?: string): ModelChoice {
   const { list, reload } = useModels();
   const [chosen, setChosen] = useState<string>();
   const [folderChosen, setFolderChosen] = useState<string>();
   const models = list.status === 'ready' ? list.models : [];
-  const model = chosen ?? session?.model ?? firstModel(models, lastModel());
+  const model = chosen ?? session?.model ?? asked ?? firstModel(models, lastModel());
   const entry = model === undefined ? undefined : findModel(models, model);
   const engine = entry?.engine ?? (model === session?.model ? session?.engine : undefined) ?? 'relay';
   const agent = engine !== 'relay';
@@ -41,11 +44,16 @@ export function useModelChoice(session: SessionWire | undefined): ModelChoice {
     folder,
     cwd: agent && folderChosen !== undefined && folderChosen !== own ? folderChosen : undefined,
     agent,
-    demo: entry?.upstreams.every((upstream) => upstream === DEMO) ?? false,
+    demo: entry !== undefined && isDemo(entry),
+    onlyDemo: list.status === 'ready' && models.every(isDemo),
     setModel: (next) => {
       setChosen(next);
       rememberModel(next);
     },
     setFolder: setFolderChosen,
   };
+}
+
+function isDemo({ upstreams }: ModelWire): boolean {
+  return upstreams.every((upstream) => upstream === DEMO);
 }

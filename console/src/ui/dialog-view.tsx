@@ -6,13 +6,22 @@ import { IconButton } from './icon-button.js';
 import { CloseIcon } from './icons.js';
 import { strings } from './strings.js';
 
-export function DialogView({ open, onClose, title, children, actions, width = 'normal' }: DialogProps) {
+export function DialogView({
+  open,
+  onClose,
+  title,
+  children,
+  actions,
+  width = 'normal',
+  initialFocus,
+}: DialogProps) {
   const text = useText(strings);
   return (
     <Base.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-black/50" />
         <Base.Popup
+          initialFocus={initialFocus}
           className={classes(
             'fixed top-1/2 left-1/2 z-50 flex max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-lg border border-line bg-surface text-ink shadow-xl outline-none',
             width === 'wide' ? 'max-w-4xl' : 'max-w-lg',

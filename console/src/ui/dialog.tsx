@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useRef } from 'react';
+import { lazy, type ReactNode, type RefObject, Suspense, useRef } from 'react';
 import { loadDialog } from './load.js';
 
 export interface DialogProps {
@@ -10,6 +10,8 @@ export interface DialogProps {
   actions?: ReactNode;
   /** `wide` for tables and code. */
   width?: 'normal' | 'wide' | undefined;
+  /** What has the focus when it opens; without, the first thing that can have it. */
+  initialFocus?: RefObject<HTMLElement | null> | undefined;
 }
 
 const DialogView = lazy(async () => ({ default: (await loadDialog()).DialogView }));

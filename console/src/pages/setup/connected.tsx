@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { StatusWire, UpstreamStatusWire } from '../../../../src/server/console-api/wire/status.js';
+import { useIdentity } from '../../data/identity.js';
 import { useText } from '../../text/language.js';
 import { Badge, type Tone } from '../../ui/badge.js';
 import { formatBytes, formatDuration } from '../../ui/format.js';
@@ -25,6 +26,7 @@ const SHOWN_MODELS = 24;
 
 export function Connected({ gateway, models }: Setup) {
   const text = useText(strings).connected;
+  const admin = useIdentity().can('admin');
   const { tools, store, approvals } = gateway;
   return (
     <dl className="grid gap-px overflow-hidden rounded-lg border border-line bg-line text-sm sm:grid-cols-2">
@@ -41,13 +43,16 @@ export function Connected({ gateway, models }: Setup) {
       <Fact label={text.models} wide>
         {models.length === 0 ? text.noModels : <Models names={models.map(({ name }) => name)} />}
       </Fact>
-      <Fact label={text.upstreams} wide>
-        <ul className="flex flex-col gap-1.5">
-          {gateway.upstreams.map((upstream) => (
-            <UpstreamLine key={upstream.name} upstream={upstream} />
-          ))}
-        </ul>
-      </Fact>
+      {/* Administrators have the whole list above. */}
+      {!admin && (
+        <Fact label={text.upstreams} wide>
+          <ul className="flex flex-col gap-1.5">
+            {gateway.upstreams.map((upstream) => (
+              <UpstreamLine key={upstream.name} upstream={upstream} />
+            ))}
+          </ul>
+        </Fact>
+      )}
       <Fact label={text.tools}>
         {text.toolCount(tools.enabled, tools.total - tools.enabled)}
         {' · '}

@@ -1,4 +1,6 @@
 import type { ReactNode } from 'react';
+import { ConnectButton } from '../../connect/connect-button.js';
+import { useIdentity } from '../../data/identity.js';
 import { useNotifications } from '../../notifications/notifications.js';
 import { useText } from '../../text/language.js';
 import { Badge } from '../../ui/badge.js';
@@ -10,12 +12,18 @@ import { strings } from './strings.js';
 /** A checklist for the first day; steps that the page can detect are ticked off automatically. */
 export function FirstSteps({ gateway }: Setup) {
   const notified = useNotifications().permission === 'granted';
+  const admin = useIdentity().can('admin');
   const text = useText(strings).steps;
   const connected = gateway.upstreams.some((upstream) => upstream.dialect !== 'demo');
   return (
     <ol className="divide-y divide-line rounded-lg border border-line bg-surface text-sm">
       <Step title={text.model} done={connected}>
-        {connected ? undefined : text.modelHint}
+        {connected ? undefined : (
+          <div className="flex flex-col items-start gap-2">
+            {admin ? text.modelHintAdmin : text.modelHint}
+            {admin && <ConnectButton variant="plain" />}
+          </div>
+        )}
       </Step>
       <Step title={text.chat}>
         <Link to="#/" className="text-accent underline underline-offset-2">

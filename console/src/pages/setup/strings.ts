@@ -9,6 +9,7 @@ interface SetupText {
     open: string;
     model: string;
     modelHint: string;
+    modelHintAdmin: string;
     chat: string;
     chatLink: string;
     client: string;
@@ -69,7 +70,9 @@ const en: SetupText = {
     open: 'To do',
     model: 'Connect a model',
     modelHint:
-      'Only the built-in demo model is available. Set a provider’s key, such as ANTHROPIC_API_KEY or OPENAI_API_KEY, and restart the gateway; or let “node bin/toolgate.js init” write a toolgate.yaml.',
+      'Only the built-in demo model is available. Ask the person who runs this gateway to connect one.',
+    modelHintAdmin:
+      'Only the built-in demo model is available. Connect a provider here; or set its key in the environment, such as ANTHROPIC_API_KEY, and restart the gateway.',
     chat: 'Send it a message',
     chatLink: 'Open the chat',
     client: 'Connect a client',
@@ -153,8 +156,9 @@ const zh: SetupText = {
     done: '已完成',
     open: '待办',
     model: '连接模型',
-    modelHint:
-      '目前只有内置的演示模型在应答。设置服务商的密钥（如 ANTHROPIC_API_KEY 或 OPENAI_API_KEY）后重新启动网关；或运行“node bin/toolgate.js init”生成 toolgate.yaml。',
+    modelHint: '目前只有内置的演示模型可用。请联系网关的管理员连接模型。',
+    modelHintAdmin:
+      '目前只有内置的演示模型可用。可以在这里连接服务商；也可以在环境中设置密钥（如 ANTHROPIC_API_KEY）后重新启动网关。',
     chat: '和模型说句话',
     chatLink: '打开对话',
     client: '接入客户端',
