@@ -506,7 +506,8 @@ const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** The shell, and main.tsx, which starts it. */
 const CONSOLE_ABOVE = ['app', ''];
 /** What both sides of the wire share: its types, and what both compute with. */
-const CONSOLE_SHARED = /^src\/(server\/(.+\/)?wire\/|activity\/wire\.ts$|core\/histogram\.ts$)/;
+const CONSOLE_SHARED =
+  /^src\/(server\/(.+\/)?wire\/|activity\/wire\.ts$|core\/histogram\.ts$|config\/common-mcp-form\.ts$)/;
 
 describe('the console', () => {
   const files = filesUnder('console/src').filter((path) => /(?<!\.test)\.tsx?$/.test(path));

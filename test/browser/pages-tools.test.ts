@@ -115,6 +115,36 @@ describe('MCP servers', PATIENT, () => {
     await tool('mcp__every__echo').waitFor({ state: 'detached' });
   });
 
+  it('are added from the JSON of a guide, of which one server at a time fills the form', async () => {
+    const { page, server, dialog } = await begin();
+    const { command, args } = everythingServer();
+    await page.getByRole('button', { name: 'Add a server' }).click();
+    await dialog.getByRole('button', { name: 'Paste the JSON' }).click();
+    const box = dialog.getByLabel('JSON');
+    await box.fill('npx -y server');
+    await dialog.getByText('This is not JSON.').waitFor();
+    expect(await box.getAttribute('aria-invalid')).toBe('true');
+    const env = { SECRET_WORD: 'hush-hush' };
+    const mcpServers = {
+      web: { url: 'https://example.com/mcp', autoApprove: ['read'] },
+      pasted: { command, args, env },
+    };
+    await box.fill(JSON.stringify({ mcpServers }, null, 2));
+    await dialog.getByText('Not taken over: autoApprove.').waitFor();
+    expect(await dialog.getByLabel('Address').inputValue()).toBe('https://example.com/mcp');
+    expect(await box.inputValue()).toBe('');
+    await dialog.getByLabel('Server', { exact: true }).selectOption('pasted');
+    await dialog.getByText('The form is filled in from “pasted”.').waitFor();
+    expect(await dialog.getByLabel('Environment variables: value 1').getAttribute('type')).toBe('password');
+    await shots(page, 'tools-paste');
+    expect(await axeProblems(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Add and connect' }).click();
+    await dialog.getByText(/“pasted” is connected/).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await server('pasted', 'connected').waitFor();
+    expect(await page.content()).not.toContain('hush-hush');
+  });
+
   it.each([
     ['http', 'streamableHttp', '/mcp'],
     ['sse', 'sse', '/sse'],

@@ -15,6 +15,7 @@ import { TextArea } from '../../ui/text-area.js';
 import { Toggle } from '../../ui/toggle.js';
 import { PairsEditor } from '../shared/pairs-editor.js';
 import type { McpServerWire } from '../shared/tool-types.js';
+import { PasteServers } from './paste-servers.js';
 import { ServerState } from './server-card.js';
 import {
   checkForm,
@@ -98,6 +99,7 @@ export function AddServer({ open, taken, onClose, onAdded }: AddServerProps) {
         <Outcome server={progress.server} />
       ) : (
         <form id={id} noValidate onSubmit={submit} className="flex flex-col gap-4">
+          <PasteServers onFill={setForm} />
           <Fields form={form} onChange={setForm} problemOf={problemOf} />
           {progress.state === 'typing' && progress.problem !== undefined && (
             <ErrorNote message={progress.problem} />

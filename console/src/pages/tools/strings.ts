@@ -1,4 +1,5 @@
 import type { McpServerWire, ToolWire } from '../shared/tool-types.js';
+import type { PasteProblem } from './pasted-servers.js';
 import type { FormProblem, Transport } from './server-form.js';
 
 const en = {
@@ -53,6 +54,21 @@ const en = {
   removed: (name: string) => `The server “${name}” was removed.`,
   reconnected: (name: string) => `“${name}” is connected.`,
   notConnected: (name: string) => `“${name}” is not connected. Its card says why.`,
+  paste: 'Paste the JSON from a server’s guide',
+  pasted: 'JSON',
+  pastedHint:
+    'An “mcpServers” section, as Claude Desktop, Cursor and others take it. It fills in the form below.',
+  pastedWhich: 'Server',
+  filled: (name: string) =>
+    name === ''
+      ? 'The form is filled in. Give it a name, and check it.'
+      : `The form is filled in from “${name}”. Check it, then add it.`,
+  pasteLeft: (settings: string) => `Not taken over: ${settings}.`,
+  pasteProblems: {
+    json: 'This is not JSON.',
+    'no-servers': 'There is no server in it: none has a “command” or a “url”.',
+    disabled: 'Every server in it is disabled.',
+  } satisfies Record<PasteProblem, string>,
   name: 'Name',
   nameHint: 'Letters, digits, - and _. Its tools are called mcp__NAME__tool.',
   transport: 'Transport',
@@ -167,6 +183,18 @@ const zh: typeof en = {
   removed: (name) => `服务器“${name}”已移除。`,
   reconnected: (name) => `“${name}”已连接。`,
   notConnected: (name) => `“${name}”未连接，原因见其卡片。`,
+  paste: '粘贴服务器文档中的 JSON',
+  pasted: 'JSON',
+  pastedHint: 'Claude Desktop、Cursor 等程序使用的“mcpServers”配置，会自动填入下方表单。',
+  pastedWhich: '服务器',
+  filled: (name) =>
+    name === '' ? '已填入表单，请填写名称并检查。' : `已根据“${name}”填入表单，请检查后添加。`,
+  pasteLeft: (settings) => `未采用：${settings}。`,
+  pasteProblems: {
+    json: '这不是 JSON。',
+    'no-servers': '其中没有服务器：没有任何一项包含“command”或“url”。',
+    disabled: '其中的服务器都已禁用。',
+  },
   name: '名称',
   nameHint: '字母、数字、- 和 _。其工具名为 mcp__名称__工具。',
   transport: '传输方式',
