@@ -36,6 +36,9 @@ export function DetailsForm({ starting, form: start, list, onBack, onConnected }
   };
   // The dialog stays open between the steps, so it does not move the focus itself.
   useEffect(() => first.current?.focus(), []);
+  const isFoldWrong = (said.address ?? said.key ?? said.variable) !== undefined;
+  // It stays open while somebody corrects what is wrong in it.
+  if (isFoldWrong && !unfolded) setUnfolded(true);
   useEffect(() => {
     if (refused === 0) return;
     const wrong = element.current?.querySelector('[aria-invalid=true]');
@@ -86,11 +89,7 @@ export function DetailsForm({ starting, form: start, list, onBack, onConnected }
       {starting.kind === 'provider' && [key, address]}
       {starting.kind === 'other' && [address, key]}
       {starting.kind === 'local' && (
-        <Disclosure
-          summary={text.addressAndKey}
-          open={unfolded || (said.address ?? said.key ?? said.variable) !== undefined}
-          onToggle={setUnfolded}
-        >
+        <Disclosure summary={text.addressAndKey} open={unfolded} onToggle={setUnfolded}>
           <div className="flex flex-col gap-4 pt-2 pl-5">{[address, key]}</div>
         </Disclosure>
       )}
