@@ -31,10 +31,12 @@ describe('keys', PATIENT, () => {
     await page.getByRole('button', { name: 'Create a key' }).click();
     await dialog.getByLabel('Name').fill('ci runner');
     await dialog.getByRole('button', { name: 'Create' }).click();
-    await dialog.getByText('name: expected a name of letters').waitFor();
+    await dialog.getByText('Use letters, digits and . _ @ - only').waitFor();
+    expect(await dialog.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
     expect(await axeProblems(page)).toEqual([]);
     await dialog.getByLabel('Name').fill('ci');
     await dialog.getByRole('textbox', { name: 'Models' }).fill('coder, gpt-*');
+    await dialog.getByRole('button', { name: 'Limits' }).click();
     await dialog.getByLabel('Requests per minute').fill('600');
     await dialog.getByLabel('Expires').selectOption({ label: 'In 90 days' });
     await shots(page, 'keys-create');
@@ -69,6 +71,53 @@ describe('keys', PATIENT, () => {
     expect(await row.getByRole('button').count()).toBe(0);
     expect(await isTaken(world, second)).toBe(false);
     expect(complaints(problems).filter((problem) => !/40[01]/.test(problem))).toEqual([]);
+  });
+
+  it('are made with limits, and what is wrong with one stands at its field', async () => {
+    const world = await open();
+    const { page } = await openSignedIn(browser, world.gateway);
+    await goTo(page, world, 'keys');
+    const dialog = page.getByRole('dialog');
+    const invalid = dialog.locator('[aria-invalid=true]');
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    await dialog.getByLabel('Name').fill('team');
+    expect(await dialog.getByLabel('Tokens per minute').count()).toBe(0);
+    await dialog.getByRole('button', { name: 'Limits' }).click();
+    await dialog.getByLabel('Budget in US dollars').fill('a lot');
+    await dialog.getByLabel('Tokens per minute').fill('0');
+    // What is wrong is shown also where it was folded away.
+    await dialog.getByRole('button', { name: 'Limits' }).click();
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText('Enter an amount above 0.').waitFor();
+    await dialog.getByText('Enter a whole number above 0.').waitFor();
+    expect(await invalid.count()).toBe(2);
+    expect(await invalid.first().evaluate((field) => field === field.ownerDocument.activeElement)).toBe(true);
+    await shots(page, 'keys-limits');
+    expect(await axeProblems(page)).toEqual([]);
+    await dialog.getByLabel('Budget in US dollars').fill('25');
+    await dialog.getByLabel('Per', { exact: true }).selectOption('week');
+    await dialog.getByLabel('Tokens per minute').fill('50000');
+    await dialog.getByLabel('Answers at once').fill('4');
+    await dialog.getByLabel('Agents at once').fill('2');
+    await dialog.getByLabel('Folders').fill(`${world.root}\n/srv/other`);
+    // Only the gateway knows which names are taken: its answer stands at the field too.
+    await world.api('POST', '/api/keys', { name: 'team', scopes: ['call', 'admin'] });
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.locator('[aria-invalid=true]').waitFor();
+    expect(await dialog.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
+    await dialog.getByLabel('Name').fill('limited');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText('Copy it now: it is not shown again.').waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    const { data } = await world.api<{ data: { name: string }[] }>('GET', '/api/keys');
+    expect(data.find(({ name }) => name === 'limited')).toMatchObject({
+      ...{ tpm: 50_000, max_streams: 4, max_agents: 2, budget: { usd: 25, per: 'week' } },
+      workspaces: [world.root, '/srv/other'],
+    });
+    const row = page.getByRole('table', { name: 'Keys' }).locator('tbody tr').filter({ hasText: 'limited' });
+    expect(await row.innerText()).toMatch(
+      /50000 tokens\/min, 4 at once, 2 agents at once, 25 USD\/week, 2 folders/,
+    );
   });
 
   it('of the file are shown and cannot be changed; who has no admin sees none', async () => {

@@ -1,7 +1,7 @@
 /** A new key: what it may do, and then its secret, once. */
-import { type FormEvent, useId, useState } from 'react';
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import type { NewKeyWire } from '../../../../src/server/console-api/wire/keys.js';
-import { post } from '../../data/api.js';
+import { ApiError, post } from '../../data/api.js';
 import { useText } from '../../text/language.js';
 import { Button } from '../../ui/button.js';
 import { CopyButton } from '../../ui/copy-button.js';
@@ -11,37 +11,19 @@ import { Field } from '../../ui/field.js';
 import { Input } from '../../ui/input.js';
 import { Select } from '../../ui/select.js';
 import { Toggle } from '../../ui/toggle.js';
+import {
+  bodyOf,
+  checkKey,
+  EMPTY,
+  ENDS,
+  fieldOf,
+  type KeyField,
+  type KeyForm,
+  LIMITS,
+  SCOPES,
+} from './key-form.js';
+import { KeyLimits } from './key-limits.js';
 import { strings } from './strings.js';
-
-const SCOPES = ['call', 'approve', 'admin'] as const;
-const ENDS = ['never', '30', '90', '365'] as const;
-const DAY_MS = 86_400_000;
-
-interface KeyForm {
-  name: string;
-  scopes: readonly (typeof SCOPES)[number][];
-  models: string;
-  team: string;
-  rpm: string;
-  ends: (typeof ENDS)[number];
-}
-
-const EMPTY: KeyForm = { name: '', scopes: ['call'], models: '*', team: '', rpm: '', ends: 'never' };
-
-/** What the gateway checks: it says what is wrong with a field. */
-function bodyOf({ name, scopes, models, team, rpm, ends }: KeyForm): object {
-  return {
-    name: name.trim(),
-    scopes,
-    models: models
-      .split(',')
-      .map((model) => model.trim())
-      .filter((model) => model !== ''),
-    ...(team.trim() === '' ? {} : { team: team.trim() }),
-    ...(rpm.trim() === '' ? {} : { rpm: Number(rpm) }),
-    ...(ends === 'never' ? {} : { expires_at: new Date(Date.now() + Number(ends) * DAY_MS).toISOString() }),
-  };
-}
 
 interface CreateKeyProps {
   open: boolean;
@@ -54,22 +36,53 @@ export function CreateKey({ open, onClose, onMade }: CreateKeyProps) {
   const id = useId();
   const [form, setForm] = useState<KeyForm>(EMPTY);
   const [busy, setBusy] = useState(false);
+  const [unfolded, setUnfolded] = useState(false);
+  const [said, setSaid] = useState<Partial<Record<KeyField, string>>>({});
   const [problem, setProblem] = useState<string>();
+  const [refused, setRefused] = useState(0);
+  const first = useRef<HTMLInputElement>(null);
+  const element = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (refused === 0) return;
+    const wrong = element.current?.querySelector('[aria-invalid=true]');
+    if (wrong instanceof HTMLElement) wrong.focus();
+  }, [refused]);
   const set = (change: Partial<KeyForm>) => {
     setForm({ ...form, ...change });
+    setSaid({});
     setProblem(undefined);
+  };
+  const refuse = (problems: Partial<Record<KeyField, string>>) => {
+    setSaid(problems);
+    // It stays open while somebody corrects what is wrong in it.
+    if (LIMITS.some((field) => problems[field] !== undefined)) setUnfolded(true);
+    setRefused((count) => count + 1);
+  };
+  const failed = (error: unknown) => {
+    const message = error instanceof Error ? error.message : String(error);
+    const param = error instanceof ApiError ? error.param : null;
+    const field = fieldOf(param);
+    if (field === undefined) setProblem(message);
+    else refuse({ [field]: atField(message, param) });
   };
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (busy) return;
-    setBusy(true);
     setProblem(undefined);
+    const problems = Object.entries(checkKey(form)).map(([field, which]) => [field, text.problems[which]]);
+    if (problems.length > 0) {
+      refuse(Object.fromEntries(problems));
+      return;
+    }
+    setSaid({});
+    setBusy(true);
     try {
       const made = await post<NewKeyWire>('/api/keys', bodyOf(form));
       setForm(EMPTY);
+      setUnfolded(false);
       onMade(made);
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      failed(error);
     } finally {
       setBusy(false);
     }
@@ -79,15 +92,17 @@ export function CreateKey({ open, onClose, onMade }: CreateKeyProps) {
       open={open}
       onClose={onClose}
       title={text.add}
+      initialFocus={first}
       actions={
         <Button variant="primary" type="submit" form={id} busy={busy}>
           {text.create}
         </Button>
       }
     >
-      <form id={id} noValidate onSubmit={submit} className="flex flex-col gap-4">
-        <Field label={text.name} hint={text.nameHint}>
+      <form ref={element} id={id} noValidate onSubmit={submit} className="flex flex-col gap-4">
+        <Field label={text.name} hint={text.nameHint} error={said.name}>
           <Input
+            ref={first}
             value={form.name}
             autoComplete="off"
             spellCheck={false}
@@ -107,8 +122,13 @@ export function CreateKey({ open, onClose, onMade }: CreateKeyProps) {
               }
             />
           ))}
+          {said.scopes !== undefined && (
+            <p role="alert" className="text-xs font-medium text-danger">
+              {said.scopes}
+            </p>
+          )}
         </fieldset>
-        <Field label={text.models} hint={text.modelsHint}>
+        <Field label={text.models} hint={text.modelsHint} error={said.models}>
           <Input
             value={form.models}
             autoComplete="off"
@@ -117,21 +137,12 @@ export function CreateKey({ open, onClose, onMade }: CreateKeyProps) {
             onChange={(event) => set({ models: event.target.value })}
           />
         </Field>
-        <Field label={text.team}>
+        <Field label={text.team} error={said.team}>
           <Input
             value={form.team}
             autoComplete="off"
             spellCheck={false}
             onChange={(event) => set({ team: event.target.value })}
-          />
-        </Field>
-        <Field label={text.rpm}>
-          <Input
-            value={form.rpm}
-            inputMode="numeric"
-            autoComplete="off"
-            className="max-w-32"
-            onChange={(event) => set({ rpm: event.target.value })}
           />
         </Field>
         <Select
@@ -140,10 +151,17 @@ export function CreateKey({ open, onClose, onMade }: CreateKeyProps) {
           options={ENDS.map((value) => ({ value, label: text.endNames[value] }))}
           onChange={(ends) => set({ ends })}
         />
+        <KeyLimits form={form} said={said} open={unfolded} onToggle={setUnfolded} set={set} />
         {problem !== undefined && <ErrorNote message={problem} />}
       </form>
     </Dialog>
   );
+}
+
+/** `param: sentence.`, as it stands at its field. */
+function atField(message: string, param: string | null): string {
+  const bare = param !== null && message.startsWith(`${param}: `) ? message.slice(param.length + 2) : message;
+  return bare.charAt(0).toUpperCase() + bare.slice(1);
 }
 
 /** It is forgotten when this closes. */

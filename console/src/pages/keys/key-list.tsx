@@ -76,13 +76,15 @@ function StateBadge({ entry: { source, state } }: { entry: KeyWire }) {
   return <Badge tone={TONES[state]}>{text.states[state]}</Badge>;
 }
 
-function Limits({ entry: { rpm, tpm, max_streams, budget } }: { entry: KeyWire }) {
+function Limits({ entry: { rpm, tpm, max_streams, max_agents, budget, workspaces } }: { entry: KeyWire }) {
   const text = useText(strings);
   const limits = [
     ...(rpm === null ? [] : [text.rpmOf(rpm)]),
     ...(tpm === null ? [] : [text.tpmOf(tpm)]),
     ...(max_streams === null ? [] : [text.streamsOf(max_streams)]),
+    ...(max_agents === null ? [] : [text.agentsOf(max_agents)]),
     ...(budget === null ? [] : [text.budgets[budget.per](budget.usd)]),
+    ...(workspaces === null ? [] : [text.foldersOf(workspaces.length)]),
   ];
   return limits.length === 0 ? text.noLimits : limits.join(', ');
 }

@@ -1,5 +1,7 @@
 import type { KeyWire } from '../../../../src/server/console-api/wire/keys.js';
 
+import type { KeyProblem } from './key-form.js';
+
 type State = KeyWire['state'];
 type End = 'never' | '30' | '90' | '365';
 
@@ -53,7 +55,27 @@ const en = {
   },
   modelsHint: 'Names, separated by commas; * stands for anything.',
   team: 'Team (optional)',
-  rpm: 'Requests per minute (optional)',
+  limitsHint: 'Leave a field empty for no limit.',
+  counts: {
+    rpm: 'Requests per minute',
+    tpm: 'Tokens per minute',
+    maxStreams: 'Answers at once',
+    maxAgents: 'Agents at once',
+  },
+  budget: 'Budget in US dollars',
+  per: 'Per',
+  periods: { day: 'Day', week: 'Week', month: 'Month' },
+  workspaces: 'Folders',
+  workspacesHint: 'Agents may work in these and what is inside them. One path per line.',
+  agentsOf: (count: number) => (count === 1 ? '1 agent at once' : `${count} agents at once`),
+  foldersOf: (count: number) => (count === 1 ? '1 folder' : `${count} folders`),
+  problems: {
+    'name-missing': 'Enter a name.',
+    'name-characters': 'Use letters, digits and . _ @ - only, 64 at most.',
+    scopes: 'Choose at least one.',
+    count: 'Enter a whole number above 0.',
+    usd: 'Enter an amount above 0.',
+  } satisfies Record<KeyProblem, string>,
   endNames: { never: 'Never', '30': 'In 30 days', '90': 'In 90 days', '365': 'In a year' } satisfies Record<
     End,
     string
@@ -107,7 +129,27 @@ const zh: typeof en = {
   scopeNames: { call: '调用模型', approve: '决定审批', admin: '管理网关，包括密钥' },
   modelsHint: '名称，用逗号分隔；* 代表任意内容。',
   team: '团队（可选）',
-  rpm: '每分钟请求数（可选）',
+  limitsHint: '留空表示不限。',
+  counts: {
+    rpm: '每分钟请求数',
+    tpm: '每分钟 Token 数',
+    maxStreams: '同时进行的回答数',
+    maxAgents: '同时运行的智能体数',
+  },
+  budget: '预算（美元）',
+  per: '周期',
+  periods: { day: '每天', week: '每周', month: '每月' },
+  workspaces: '文件夹',
+  workspacesHint: '智能体可以在这些文件夹及其子文件夹中工作。每行一个路径。',
+  agentsOf: (count) => `同时 ${count} 个智能体`,
+  foldersOf: (count) => `${count} 个文件夹`,
+  problems: {
+    'name-missing': '请填写名称。',
+    'name-characters': '只能使用字母、数字和 . _ @ -，最多 64 个字符。',
+    scopes: '请至少选择一项。',
+    count: '请填写大于 0 的整数。',
+    usd: '请填写大于 0 的金额。',
+  },
   endNames: { never: '永不', '30': '30 天后', '90': '90 天后', '365': '一年后' },
   create: '创建',
   madeTitle: (name) => `“${name}”的密钥明文`,
