@@ -1,11 +1,13 @@
 /** Conversations that outlive a page: reloads, lost connections, other clients, thousands of messages. */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { axeProblems } from '../support/axe.js';
 import { useBrowser } from '../support/browser.js';
 import { startCutProxy } from '../support/cut-proxy.js';
+import { shots } from '../support/screenshots.js';
 import { errorInDialect, inDialect } from '../support/scripted-answers.js';
 import { gate } from '../support/scripted-upstream.js';
-import { textAnswer } from '../support/wire.js';
+import { callAnswer, textAnswer } from '../support/wire.js';
 import {
   composer,
   importSession,
@@ -76,7 +78,12 @@ describe('a turn that runs', () => {
     await say(page, 'Never mind this one');
     const waiting = page.getByRole('list', { name: 'Messages that wait' }).getByRole('listitem');
     await waiting.nth(1).waitFor();
-    expect(await waiting.allInnerTexts()).toEqual(['And the weather?', 'Never mind this one']);
+    expect(await waiting.allInnerTexts()).toEqual([
+      'After this turn\nAnd the weather?',
+      'After this turn\nNever mind this one',
+    ]);
+    // A plain model reads nothing before its turn is over: there is nothing to choose.
+    expect(await page.getByRole('button', { name: 'After this turn' }).count()).toBe(0);
     expect(await composer(page).inputValue()).toBe('');
     await waiting.nth(1).getByRole('button', { name: 'Withdraw' }).click();
     await waiting.nth(1).waitFor({ state: 'detached' });
@@ -92,6 +99,46 @@ describe('a turn that runs', () => {
       'Go',
       'And the weather?',
     ]);
+    expect(problems).toEqual([]);
+  });
+
+  it('of an agent is steered with Enter, or given something for after it', async () => {
+    const opened = gate();
+    const { bed, page, problems } = await begin(
+      inTurn(
+        async (request, index) => {
+          await opened.pass();
+          return inDialect(callAnswer('Glob', { pattern: '*.md' }))(request, index);
+        },
+        sayAll('The files are listed.'),
+        sayAll('And it is tidy.'),
+      ),
+      'coder',
+    );
+    await say(page, 'List the files');
+    await page.getByText('reads what you send before its next step').waitFor();
+    await say(page, 'Only the Markdown ones');
+    await composer(page).fill('Then tidy up');
+    await shots(page, 'chat-queue');
+    await page.getByRole('button', { name: 'After this turn' }).click();
+    await composer(page).fill('And say so');
+    await composer(page).press('Alt+Enter');
+    const waiting = page.getByRole('list', { name: 'Messages that wait' }).getByRole('listitem');
+    await waiting.nth(2).waitFor();
+    expect(await waiting.allInnerTexts()).toEqual([
+      'Next step\nOnly the Markdown ones',
+      'After this turn\nThen tidy up',
+      'After this turn\nAnd say so',
+    ]);
+    await shots(page, 'chat-waiting');
+    expect(await axeProblems(page)).toEqual([]);
+    opened.open();
+    await answered(page, 'And it is tidy.');
+    await waiting.first().waitFor({ state: 'detached' });
+    const asked = bed.upstream.requests.map(({ json }) => JSON.stringify(json['messages']));
+    expect(asked[1]).toContain('Only the Markdown ones');
+    expect(asked[1]).not.toContain('Then tidy up');
+    expect(asked[2]).toContain('Then tidy up');
     expect(problems).toEqual([]);
   });
 

@@ -6,11 +6,11 @@ import { Button } from '../ui/button.js';
 import { classes } from '../ui/classes.js';
 import { ErrorNote } from '../ui/error-note.js';
 import { IconButton } from '../ui/icon-button.js';
-import { AttachIcon, SendIcon, StopIcon } from '../ui/icons.js';
+import { AttachIcon, ClockIcon, SendIcon, StopIcon } from '../ui/icons.js';
 import { AttachmentList } from './attachment-list.js';
 import { type ContentBlock, contentOf } from './attachments.js';
 import { keepDraft, readDraft } from './drafts.js';
-import { sendsOnEnter } from './send-key.js';
+import { queuesOnEnter, sendsOnEnter } from './send-key.js';
 import { strings } from './strings.js';
 import { useAttachments } from './use-attachments.js';
 import { useFileDrop } from './use-file-drop.js';
@@ -25,6 +25,8 @@ interface ComposerProps {
   hint?: string | undefined;
   /** Rejects where the gateway did not take it. */
   send: (content: string | ContentBlock[]) => Promise<void>;
+  /** Sends for after the turn that runs, where that is not what `send` does. */
+  queue?: ((content: string | ContentBlock[]) => Promise<void>) | undefined;
   /** Resolves to what was said and is not delivered any more: it can be sent again. */
   stop: () => Promise<readonly string[]>;
   /** The choice of the model and the folder. */
@@ -75,12 +77,14 @@ export function Composer(props: ComposerProps) {
 
   const empty = draft.trim() === '' && files.items.length === 0;
   const hindrance = obstacle ?? (files.reading ? text.reasons.reading : undefined);
-  const send = async (): Promise<void> => {
+  const queue = running ? props.queue : undefined;
+  const offersQueue = queue !== undefined && !empty;
+  const send = async (deliver = props.send): Promise<void> => {
     if (sending || empty || hindrance !== undefined) return;
     setSending(true);
     setProblem(undefined);
     try {
-      await props.send(
+      await deliver(
         contentOf(
           draft,
           files.items.map(({ block }) => block),
@@ -147,6 +151,11 @@ export function Composer(props: ComposerProps) {
               files.add(pasted.map((file) => named(file, text.pastedImage)));
             }}
             onKeyDown={(event) => {
+              if (queue !== undefined && queuesOnEnter(event.nativeEvent)) {
+                event.preventDefault();
+                void send(queue);
+                return;
+              }
               if (!sendsOnEnter(event.nativeEvent)) return;
               event.preventDefault();
               void send();
@@ -181,7 +190,20 @@ export function Composer(props: ComposerProps) {
               icon={<StopIcon size={14} />}
               onClick={() => void stop()}
             >
-              {stopping ? text.stopping : text.stop}
+              {/* On a phone there is no room for three labels beside the choice of the model. */}
+              <span className={offersQueue ? 'max-sm:sr-only' : undefined}>
+                {stopping ? text.stopping : text.stop}
+              </span>
+            </Button>
+          )}
+          {offersQueue && (
+            <Button
+              disabled={sending || hindrance !== undefined}
+              icon={<ClockIcon size={16} />}
+              title={text.queueTitle}
+              onClick={() => void send(queue)}
+            >
+              <span className="max-sm:sr-only">{text.queue}</span>
             </Button>
           )}
           {(!running || !empty) && (

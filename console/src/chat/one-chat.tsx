@@ -1,5 +1,6 @@
 /** A conversation that exists. */
 import { useState } from 'react';
+import type { MessageMode } from '../../../src/server/console-api/wire/sessions.js';
 import { KnownApprovalsContext } from '../cards/known-approvals.js';
 import { sayMeanwhile, stopTurn } from '../data/chat.js';
 import { type ConversationView, useConversation } from '../data/conversation.js';
@@ -12,6 +13,7 @@ import { ErrorNote } from '../ui/error-note.js';
 import { PlusIcon } from '../ui/icons.js';
 import { navigate } from '../ui/router.js';
 import { Skeleton } from '../ui/skeleton.js';
+import type { ContentBlock } from './attachments.js';
 import { CanSendContext, ChatActionsContext } from './chat-context.js';
 import { ChatHeader } from './chat-header.js';
 import { Choices } from './choices.js';
@@ -81,13 +83,21 @@ function Talk({ id, conversation }: { id: string; conversation: ConversationView
   const general = useObstacle();
   const person = useIdentity();
   const [sent, setSent] = useState(0);
-  const busy = running ? (isOwnSession(id) ? text.reasons.running : text.reasons.elsewhere) : undefined;
   const foreign =
     session !== undefined && person.name !== '' && session.key !== person.name
       ? text.reasons.otherKey(session.key)
       : undefined;
   const obstacle = general ?? foreign ?? (choice.model === undefined ? text.reasons.model : undefined);
   const waiting = useWaitingMessages(id, running);
+  // Only this agent looks for what was said before it asks its model again.
+  const canSteer = session?.engine === 'native';
+  const busy = running
+    ? text.meanwhile[isOwnSession(id) ? 'own' : 'elsewhere'][canSteer ? 'steer' : 'queue']
+    : undefined;
+  const meanwhile = async (content: string | ContentBlock[], mode: MessageMode): Promise<void> => {
+    await sayMeanwhile(id, content, mode);
+    waiting.refresh();
+  };
   const { actions, send } = useTalk(id, conversation, choice, () => setSent((count) => count + 1));
   return (
     <ChatActionsContext value={actions}>
@@ -107,18 +117,15 @@ function Talk({ id, conversation }: { id: string; conversation: ConversationView
             <Transcript conversation={conversation} sent={sent} />
           </KnownApprovalsContext>
           {running && <TodoLine parts={parts} />}
-          <WaitingMessages {...waiting} />
+          <WaitingMessages {...waiting} canSteer={canSteer} />
           <Composer
             session={id}
             placeholder={choice.agent ? text.placeholderAgent : text.placeholder}
             running={running}
             obstacle={obstacle}
             hint={busy}
-            send={async (content) => {
-              if (!running) return send(content);
-              await sayMeanwhile(id, content);
-              waiting.refresh();
-            }}
+            send={(content) => (running ? meanwhile(content, canSteer ? 'steer' : 'queue') : send(content))}
+            queue={canSteer ? (content) => meanwhile(content, 'queue') : undefined}
             stop={async () => {
               const withdrawn = await stopTurn(id);
               waiting.refresh();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sendsOnEnter } from './send-key.js';
+import { queuesOnEnter, sendsOnEnter } from './send-key.js';
 
 const NONE = {
   shiftKey: false,
@@ -25,5 +25,12 @@ describe('Enter', () => {
   it('is a new line where there is no keyboard, unless Control goes with it', () => {
     expect(sendsOnEnter({ key: 'Enter', ...NONE }, false)).toBe(false);
     expect(sendsOnEnter({ key: 'Enter', ...NONE, ctrlKey: true }, false)).toBe(true);
+  });
+
+  it('with Alt is for after the turn', () => {
+    expect(queuesOnEnter({ key: 'Enter', ...NONE, altKey: true })).toBe(true);
+    expect(queuesOnEnter({ key: 'Enter', ...NONE })).toBe(false);
+    expect(queuesOnEnter({ key: 'Enter', ...NONE, altKey: true, isComposing: true })).toBe(false);
+    expect(sendsOnEnter({ key: 'Enter', ...NONE, altKey: true }, true)).toBe(false);
   });
 });

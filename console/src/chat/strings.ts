@@ -100,9 +100,6 @@ const en = {
   reasons: {
     signedOut: 'You are signed out. Open the address that the gateway printed, or sign in again.',
     lost: 'The connection to the gateway is lost. It will be restored automatically; your text is kept.',
-    running: 'It is still working. What you send is delivered as soon as it can take it.',
-    elsewhere:
-      'Another client is running a turn in this conversation. What you send is delivered as soon as it can take it.',
     empty: 'Write something first.',
     model: 'Choose a model first.',
     pattern: 'Enter the full name of the model.',
@@ -111,6 +108,23 @@ const en = {
     otherKey: (key: string) =>
       `This conversation belongs to the key ${key}: you can read it, but only its owner can write in it.`,
   },
+  // What happens to what is sent while a turn runs.
+  meanwhile: {
+    own: {
+      steer:
+        'It is working, and reads what you send before its next step. For after this turn: Alt+Enter or the clock.',
+      queue: 'It is working. What you send is delivered after this turn.',
+    },
+    elsewhere: {
+      steer:
+        'Another client is running a turn in this conversation. The agent reads what you send before its next step. For after this turn: Alt+Enter or the clock.',
+      queue: 'Another client is running a turn in this conversation. What you send is delivered after it.',
+    },
+  },
+  queue: 'After this turn',
+  queueTitle: 'Send when this turn is over (Alt+Enter)',
+  steered: 'Next step',
+  queued: 'After this turn',
   waitingMessages: 'Messages that wait',
   waitingFiles: 'Attached files',
   withdraw: 'Withdraw',
@@ -269,8 +283,6 @@ export const strings: Strings<ChatStrings> = {
     reasons: {
       signedOut: '您已退出登录。请打开网关启动时显示的地址，或重新登录。',
       lost: '与网关的连接已断开，恢复后会自动重连，您的文字会保留。',
-      running: '仍在进行中。您发送的内容会在它可以接收时送达。',
-      elsewhere: '另一个客户端正在此对话中运行。您发送的内容会在它可以接收时送达。',
       empty: '请先输入内容。',
       model: '请先选择模型。',
       pattern: '请填写完整的模型名称。',
@@ -278,6 +290,21 @@ export const strings: Strings<ChatStrings> = {
       reading: '文件仍在读取中。',
       otherKey: (key) => `此对话属于密钥 ${key}：您可以查看，但只有其所有者可以在其中发言。`,
     },
+    meanwhile: {
+      own: {
+        steer: '正在进行，您发送的内容会在下一步之前送达。要在本轮结束后送达，请按 Alt+Enter 或点时钟按钮。',
+        queue: '正在进行。您发送的内容会在本轮结束后送达。',
+      },
+      elsewhere: {
+        steer:
+          '另一个客户端正在此对话中运行。您发送的内容会在下一步之前送达；要在本轮结束后送达，请按 Alt+Enter 或点时钟按钮。',
+        queue: '另一个客户端正在此对话中运行。您发送的内容会在结束后送达。',
+      },
+    },
+    queue: '本轮结束后',
+    queueTitle: '本轮结束后发送（Alt+Enter）',
+    steered: '下一步',
+    queued: '本轮结束后',
     waitingMessages: '等待送达的消息',
     waitingFiles: '附件',
     withdraw: '撤回',

@@ -4,6 +4,7 @@ import type { QueuedMessageWire } from '../../../src/server/console-api/wire/ses
 import { queuedMessages, withdrawMessage } from '../data/chat.js';
 import { useConsole } from '../data/store.js';
 import { useText } from '../text/language.js';
+import { Badge } from '../ui/badge.js';
 import { IconButton } from '../ui/icon-button.js';
 import { CloseIcon } from '../ui/icons.js';
 import { toast } from '../ui/toast.js';
@@ -38,7 +39,8 @@ export function useWaitingMessages(session: string, running: boolean): Waiting {
   return { messages, refresh };
 }
 
-export function WaitingMessages({ messages, refresh }: Waiting) {
+/** `canSteer`: the agent takes messages into the turn that runs. */
+export function WaitingMessages({ messages, refresh, canSteer }: Waiting & { canSteer: boolean }) {
   const text = useText(strings);
   if (messages.length === 0) return null;
   const withdraw = (message: QueuedMessageWire): void => {
@@ -56,8 +58,11 @@ export function WaitingMessages({ messages, refresh }: Waiting) {
         <li
           key={message.id}
           data-waiting={message.id}
-          className="flex items-center gap-2 rounded-md border border-line bg-surface py-1 pr-1 pl-3 text-sm"
+          className="flex items-center gap-2 rounded-md border border-line bg-surface py-1 pr-1 pl-2 text-sm"
         >
+          <Badge tone={isSteering(message, canSteer) ? 'info' : 'plain'}>
+            {isSteering(message, canSteer) ? text.steered : text.queued}
+          </Badge>
           <span className="min-w-0 flex-1 truncate">
             <VisibleText text={textOfMessage(message) || text.waitingFiles} />
           </span>
@@ -68,6 +73,11 @@ export function WaitingMessages({ messages, refresh }: Waiting) {
       ))}
     </ul>
   );
+}
+
+/** On an agent that takes none into its turn, what was meant to steer waits for the end as well. */
+function isSteering({ mode }: QueuedMessageWire, canSteer: boolean): boolean {
+  return canSteer && mode === 'steer';
 }
 
 /** Empty where there is none. */

@@ -2,6 +2,7 @@
 import type {
   ChatRequest,
   ChatStarted,
+  MessageMode,
   QueuedMessageWire,
   SessionWire,
   StopAnswer,
@@ -19,9 +20,13 @@ export async function startChat(request: ChatRequest): Promise<ChatStarted> {
   return started;
 }
 
-/** Into the turn that runs, where its agent can take it, else after it. */
-export async function sayMeanwhile(session: string, content: ChatRequest['content']): Promise<void> {
-  await post(`${pathOf(session)}/messages`, { content, mode: 'steer' });
+/** `steer`: into the turn that runs, where its agent can take it, else after it. `queue`: after it. */
+export async function sayMeanwhile(
+  session: string,
+  content: ChatRequest['content'],
+  mode: MessageMode,
+): Promise<void> {
+  await post(`${pathOf(session)}/messages`, { content, mode });
   noteOwnSession(session);
 }
 
