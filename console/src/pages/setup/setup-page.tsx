@@ -10,6 +10,7 @@ import { Connected } from './connected.js';
 import { FirstSteps } from './first-steps.js';
 import { useSetup } from './setup-data.js';
 import { strings } from './strings.js';
+import { Targets } from './targets.js';
 import { Upstreams } from './upstreams.js';
 
 export function SetupPage() {
@@ -41,6 +42,7 @@ export function SetupPage() {
           <Section title={text.connected.title}>
             <Connected {...setup} />
           </Section>
+          {admin && <Targets />}
           <Section title={text.clients.title} intro={text.clients.intro}>
             <Clients {...setup} />
           </Section>
