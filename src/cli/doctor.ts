@@ -10,7 +10,7 @@ import type { Tool } from '../tools/runtime/tool.js';
 import { checkQuirks } from '../upstreams/quirks/check-quirks.js';
 import { type Check, fail, ok, warn } from './checks/check.js';
 import { checkMcpServers } from './checks/mcp.js';
-import { checkClaudeCodeEngine, checkModels, checkOwnTools } from './checks/models.js';
+import { checkClaudeCodeEngine, checkModels, checkOwnTools, checkPrices } from './checks/models.js';
 import { checkOpenFiles } from './checks/open-files.js';
 import { checkParts } from './checks/parts.js';
 import { checkPort } from './checks/port.js';
@@ -168,6 +168,7 @@ export async function doctor(args: ParsedArguments, io: CliIo): Promise<number> 
     ...tools,
     ...claudeCode,
     ...checkModels(loaded, io),
+    ...checkPrices(config),
     checkPosture(config),
     ...checkOpenFiles(),
     store.check,

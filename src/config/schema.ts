@@ -95,7 +95,14 @@ const price = z
     cache_read: dollars('Of what the upstream had in its cache. Left out: as input.').exactOptional(),
     cache_write: dollars('Of what it put into its cache. Left out: as input.').exactOptional(),
   })
-  .meta({ description: 'US dollars for a million tokens, for the cost in usage.' });
+  .meta({ description: 'US dollars for a million tokens.' });
+
+const priceOrNone = z
+  .union([price, z.literal('none')], { error: 'expected input and output in US dollars, or none' })
+  .meta({
+    description:
+      'What it costs, for usage and budgets. Left out: what the provider lists, at its own address; none: unknown.',
+  });
 
 const routed = {
   upstream: z
@@ -112,7 +119,7 @@ const routed = {
     .min(1)
     .exactOptional()
     .meta({ description: 'Efforts that the model takes; another one becomes the nearest.' }),
-  price: price.exactOptional(),
+  price: priceOrNone.exactOptional(),
   tool_search: z.enum(['auto', 'on', 'off']).exactOptional().meta({
     description:
       'Tools are kept back behind a search: above 40 tools or 10 % of the context (auto, the default), always (on) or never (off).',

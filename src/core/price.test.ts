@@ -15,3 +15,13 @@ it('counts each kind of token at its own price', () => {
     9,
   );
 });
+
+it('counts all of a request at the other price once its prompt is longer than the bound', () => {
+  const price = {
+    ...{ input: 1, output: 1, cacheRead: 1, cacheWrite: 1 },
+    long: { above: 100, input: 2, output: 3, cacheRead: 4, cacheWrite: 5 },
+  };
+  const usage = { inputTokens: 50, outputTokens: 1000, cacheReadTokens: 30, cacheWriteTokens: 20 };
+  expect(costOf(usage, price)).toBeCloseTo(1100 / 1e6, 12);
+  expect(costOf({ ...usage, inputTokens: 51 }, price)).toBeCloseTo((102 + 3000 + 120 + 100) / 1e6, 12);
+});

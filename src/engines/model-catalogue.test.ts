@@ -13,7 +13,7 @@ const config = configSchema.parse({
     '*': { engine: 'native', upstream: 'up' },
   },
 });
-const catalogue = createModelCatalogue({ models: config.models, baseDir: '/base', startDir: '/start' });
+const catalogue = createModelCatalogue({ ...config, baseDir: '/base', startDir: '/start' });
 const key = (...models: string[]) => ({ name: 'alice', models });
 
 describe('the models that a key may choose', () => {

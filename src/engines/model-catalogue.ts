@@ -4,8 +4,10 @@ import type { Config, ModelConfig } from '../config/schema.js';
 import { GatewayError } from '../core/errors.js';
 import { isGlob, matchesAny } from '../routing/model-glob.js';
 import { type ModelRoute, ModelRouter, type ModelRule } from '../routing/model-router.js';
+import type { ListPrices } from '../upstreams/list-prices.js';
 import type { ListedModel, Upstream } from '../upstreams/upstream.js';
 import type { ModelInfo, Principal } from './engine.js';
+import { ModelPrices } from './model-prices.js';
 
 type Caller = Pick<Principal, 'name' | 'models'>;
 
@@ -72,9 +74,12 @@ interface ListedName {
 
 export function createModelCatalogue({
   models,
+  upstreams,
+  listPrices,
   ...folders
-}: Folders & { models: Config['models'] }): ModelCatalogue {
+}: Folders & Pick<Config, 'models' | 'upstreams'> & { listPrices?: ListPrices | undefined }): ModelCatalogue {
   const router = new ModelRouter(rulesOf(models, folders));
+  const prices = new ModelPrices(upstreams, listPrices);
 
   function offer(name: string, rule: ModelRule): OfferedModel {
     return {
@@ -85,7 +90,7 @@ export function createModelCatalogue({
       upstreams: rule.upstreams,
       root: rule.engine === 'relay' ? undefined : (rule.cwd ?? folders.startDir),
       contextWindow: rule.contextWindow,
-      priced: rule.price !== undefined,
+      priced: prices.isKnown({ rule, model: rule.model ?? name }),
     };
   }
 
@@ -152,6 +157,7 @@ function ruleOf(model: ModelConfig, folders: Folders | undefined): ModelRule {
 
 function priceOf({ price }: ModelConfig): Partial<ModelRule> {
   if (price === undefined) return {};
+  if (price === 'none') return { price };
   const { input, output, cache_read: cacheRead = input, cache_write: cacheWrite = input } = price;
   return { price: { input, output, cacheRead, cacheWrite } };
 }

@@ -8,6 +8,7 @@ import type { ClaudeCodeDriverOptions, createClaudeCodeDriver } from '../engines
 import { notForwarded } from '../engines/demands.js';
 import type { Answer, Dispatcher, Engine, ModelRequest } from '../engines/engine.js';
 import { calledModel, type Folders, ModelList, mayCall, rulesOf } from '../engines/model-catalogue.js';
+import { ModelPrices } from '../engines/model-prices.js';
 import type { createNativeDriver, NativeDriverOptions } from '../engines/native/driver.js';
 import { PlainDriver } from '../engines/plain/driver.js';
 import { Relay } from '../engines/relay/relay.js';
@@ -16,6 +17,7 @@ import { checkWorkspace } from '../engines/workspace-roots.js';
 import { type ModelRoute, ModelRouter } from '../routing/model-router.js';
 import { HttpClient } from '../transport/http-client/http-client.js';
 import { createUpstreams } from '../upstreams/create-upstreams.js';
+import type { ListPrices } from '../upstreams/list-prices.js';
 import { PoolStates } from '../upstreams/pool/pool-states.js';
 import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
 import type { TargetMove } from '../upstreams/upstream-pool.js';
@@ -43,6 +45,8 @@ interface DispatcherOptions {
   now?: () => number;
   /** Of the keys that have some. */
   limits?: KeyLimits;
+  /** In the place of those that this version was made with. */
+  listPrices?: ListPrices | undefined;
   /** For models with `engine: native`; without it they are refused. */
   native?: NativeOptions;
   /** For models with `engine: claude-code`; without it they are refused. */
@@ -93,6 +97,7 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
   const pools = new PoolStates(now);
   let { upstreams } = createUpstreams(config, { ...options, pools }, client);
   let configured = config.upstreams;
+  let prices = new ModelPrices(configured, options.listPrices);
   const relay = new Relay({
     upstreams,
     ...(onUpstreamFailure ? { onFailure: onUpstreamFailure } : {}),
@@ -148,15 +153,16 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
       const { pinned } = call.principal;
       if (pinned !== undefined) return pinned.run(call);
       const route = placed(routeOf(call), call);
+      const known = prices;
       checkWorkspace(call.principal, route.rule.cwd);
-      const { price } = route.rule;
       if (options.limits?.meters(call.principal.name)) call.metered = true;
       const run = () => engineOf(call, route).run(isAgent(route) ? withTools(call) : call, route);
       const answer = await (options.limits?.within(
         call,
-        { hasPrice: price !== undefined, isAgent: isAgent(route) },
+        { hasPrice: known.isKnown(route, call.request), isAgent: isAgent(route) },
         run,
       ) ?? run());
+      const price = known.of(route, answer.upstream, call.request);
       return price === undefined ? answer : { ...answer, price };
     },
     async countTokens(call: ModelRequest): Promise<number> {
@@ -173,11 +179,12 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
         if (path === '/responses/compact') throw keepsItself(call.request.model);
         return undefined;
       }
-      const { price } = route.rule;
+      const known = prices;
       // Providers count tokens for nothing.
       if (path !== '/responses/input_tokens')
-        await options.limits?.check(call, { hasPrice: price !== undefined });
+        await options.limits?.check(call, { hasPrice: known.isKnown(route, call.request) });
       const answer = await relay.ask(call, route, path);
+      const price = answer && known.of(route, answer.upstream, call.request);
       return answer === undefined || price === undefined ? answer : { ...answer, price };
     },
     async askKeeper(name, call) {
@@ -191,6 +198,7 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
       router = new ModelRouter(rules);
       ({ upstreams } = createUpstreams(next.config, { ...options, ...next, pools }, client));
       configured = next.config.upstreams;
+      prices = new ModelPrices(configured, options.listPrices);
       relay.use(upstreams, Object.values(rules));
       models = new ModelList(router, upstreams);
       if (next.serverTools !== undefined) relay.runServerTools(next.serverTools);

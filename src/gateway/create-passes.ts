@@ -35,7 +35,8 @@ export function createPasses(
       const { rule, model: upstreamModel } = calledModel(router, model, principal);
       const upstream = rule.engine === 'relay' ? upstreams.get(rule.upstreams[0] ?? '') : undefined;
       if (upstream?.pass === undefined) throw hasNoRoute(model);
-      const { price } = rule;
+      // What providers list is the price of turns: images and sounds have others.
+      const price = rule.price === 'none' ? undefined : rule.price;
       const run = async (): Promise<Answer> => {
         const passed = await upstream.pass?.({
           ...call,

@@ -8,6 +8,7 @@ import type { Config } from '../config/schema.js';
 import { createModelCatalogue, type ModelCatalogue } from '../engines/model-catalogue.js';
 import type { FindWorkspace } from '../server/access/find-workspace.js';
 import { type About, aboutGateway } from '../server/console-api/context.js';
+import type { ListPrices } from '../upstreams/list-prices.js';
 import { createFindWorkspace } from './find-workspace.js';
 
 interface Parts {
@@ -22,11 +23,15 @@ export class LiveConfig {
   #isClean: (utf8: Uint8Array) => boolean;
   #secrets: readonly string[];
 
+  /** In the place of those that this version was made with. */
+  readonly listPrices: ListPrices | undefined;
+
   /** `secrets`: further ones, which stand in no file. */
-  constructor(loaded: LoadedConfig, secrets: readonly string[] = []) {
+  constructor(loaded: LoadedConfig, secrets: readonly string[] = [], listPrices?: ListPrices) {
+    this.listPrices = listPrices;
     this.#loaded = loaded;
     this.#secrets = [...loaded.secrets, ...secrets];
-    this.#parts = partsOf(loaded);
+    this.#parts = partsOf(loaded, listPrices);
     this.#redact = createRedactor(this.#secrets);
     this.#isClean = createCleanCheck(this.#secrets);
   }
@@ -43,7 +48,7 @@ export class LiveConfig {
   use(loaded: LoadedConfig): void {
     this.#loaded = loaded;
     this.#secrets = [...new Set([...this.#secrets, ...loaded.secrets])];
-    this.#parts = partsOf(loaded);
+    this.#parts = partsOf(loaded, this.listPrices);
     this.#redact = createRedactor(this.#secrets);
     this.#isClean = createCleanCheck(this.#secrets);
   }
@@ -95,7 +100,13 @@ export class LiveConfig {
   }
 }
 
-function partsOf({ config: { models }, baseDir }: LoadedConfig): Parts {
+function partsOf(
+  { config: { models, upstreams }, baseDir }: LoadedConfig,
+  listPrices: ListPrices | undefined,
+): Parts {
   const folders = { models, baseDir, startDir: process.cwd() };
-  return { models: createModelCatalogue(folders), findWorkspace: createFindWorkspace(folders) };
+  return {
+    models: createModelCatalogue({ ...folders, upstreams, listPrices }),
+    findWorkspace: createFindWorkspace(folders),
+  };
 }

@@ -114,6 +114,7 @@ export async function openEngines(options: EnginesOptions): Promise<Engines> {
     config,
     folders,
     limits: options.keyLimits,
+    listPrices: live.listPrices,
     lessons: lessonsOf(await quirks.list()),
     watcher,
     plain: { sessions, log },

@@ -33,6 +33,7 @@ import type { LimitOverrides } from '../store/limits.js';
 import { openStore } from '../store/open/open-store.js';
 import type { Store } from '../store/store.js';
 import type { UsageRecord } from '../store/usage.js';
+import type { ListPrices } from '../upstreams/list-prices.js';
 import { LOCAL_SERVERS, type LocalServer } from '../upstreams/local-servers.js';
 import { checkQuirks } from '../upstreams/quirks/check-quirks.js';
 import { openAgentParts } from './agent-parts.js';
@@ -78,6 +79,8 @@ export interface GatewayOptions {
   patience?: Partial<Patience>;
   /** Where model servers of this machine are looked for. */
   localServers?: readonly LocalServer[];
+  /** What providers list, in the place of what this version was made with. */
+  listPrices?: ListPrices;
 }
 
 export interface Gateway {
@@ -109,7 +112,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { server: serverConfig, traces } = config;
   checkQuirks(loaded);
   const found = findTelemetry(config, options.env ?? process.env);
-  const live = new LiveConfig(loaded, found.secrets);
+  const live = new LiveConfig(loaded, found.secrets, options.listPrices);
   const { redact } = live;
   const log = createLog({
     ...{ level: options.logLevel, redact },

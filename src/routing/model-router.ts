@@ -15,8 +15,8 @@ export interface ModelRule {
   maxOutputTokens?: number;
   /** Efforts that the model takes. */
   efforts?: readonly Effort[];
-  /** For a million tokens. */
-  price?: Price;
+  /** For a million tokens. `none`: unknown, whatever the provider lists. Absent: what the provider lists. */
+  price?: Price | 'none';
   /** More tools than fit are kept back behind a search: when there are too many, always, or never. */
   toolSearch?: 'auto' | 'on' | 'off';
   /** On the relay: what clients ask of their provider and the gateway runs where the upstream does not. */

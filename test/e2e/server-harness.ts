@@ -131,7 +131,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     chat: NO_CHAT,
     queue: NO_QUEUE,
     notifier: NO_NOTIFIER,
-    models: createModelCatalogue({ models: {}, baseDir: '/', startDir: '/' }),
+    models: createModelCatalogue({ models: {}, upstreams: {}, baseDir: '/', startDir: '/' }),
     reload: async () => ({ file: null, changed: [], restart: [] }),
     upstreams: noUpstreams(),
     permissions: { mode: 'ask', allow: [], ask: [], deny: [] },

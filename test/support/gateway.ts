@@ -25,7 +25,7 @@ export interface InProcessOptions
   extends GatewayOptions,
     Pick<
       StartOptions,
-      'dispatcher' | 'limits' | 'virtualLimits' | 'eventLimits' | 'patience' | 'localServers'
+      'dispatcher' | 'limits' | 'virtualLimits' | 'eventLimits' | 'patience' | 'listPrices' | 'localServers'
     > {}
 
 export interface TestGateway {
@@ -67,8 +67,16 @@ export async function startTestGateway(options: InProcessOptions = {}): Promise<
   const overrides = { host: '127.0.0.1', port: 0 };
   const loaded = await loadConfig({ file: await configFile(folder), cwd: folder, env, overrides });
   if (!JSON.stringify(options.config ?? '').includes('drain_s')) loaded.config.server.drain_s = 0;
-  const { dispatcher, limits, virtualLimits, eventLimits, patience, logLevel = 'silent' } = options;
-  const { localServers = [] } = options;
+  const {
+    dispatcher,
+    limits,
+    virtualLimits,
+    eventLimits,
+    patience,
+    listPrices,
+    localServers = [],
+    logLevel = 'silent',
+  } = options;
   const gateway = await startGateway({
     loaded,
     env,
@@ -81,6 +89,7 @@ export async function startTestGateway(options: InProcessOptions = {}): Promise<
     ...(virtualLimits === undefined ? {} : { virtualLimits }),
     ...(eventLimits === undefined ? {} : { eventLimits }),
     ...(patience === undefined ? {} : { patience }),
+    ...(listPrices === undefined ? {} : { listPrices }),
   });
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {

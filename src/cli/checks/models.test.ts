@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../../test/support/cleanup.js';
 import { loadConfig } from '../../config/load.js';
 import { configSchema } from '../../config/schema.js';
-import { checkClaudeCodeEngine, checkOwnTools } from './models.js';
+import { checkClaudeCodeEngine, checkOwnTools, checkPrices } from './models.js';
 
 async function loadedWith(models: object) {
   const { path } = await tempFolder();
@@ -94,5 +94,24 @@ describe('tools of one’s own', () => {
       },
       expect.objectContaining({ status: 'warn', finding: 'Mine is off' }),
     ]);
+  });
+});
+
+describe('prices', () => {
+  const remote = (base_url: string) => ({ dialect: 'openai-chat', base_url });
+  const found = (upstreams: object) => checkPrices(configSchema.parse({ upstreams }));
+
+  it('are said with their date, and who has none', () => {
+    expect(found({ demo: { dialect: 'demo' } })).toEqual([]);
+    const [check] = found({
+      up: remote('https://api.openai.com/v1'),
+      local: remote('http://127.0.0.1:1/v1'),
+    });
+    expect(check).toMatchObject({
+      status: 'ok',
+      finding: expect.stringMatching(
+        /^list prices of \d{4}-\d\d-\d\d for models of up; nothing is listed for local:/,
+      ),
+    });
   });
 });

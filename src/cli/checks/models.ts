@@ -8,6 +8,7 @@ import {
   checkClaudeCode,
   SDK_SIZE,
 } from '../../engines/claude-code/processes/load-sdk.js';
+import { LIST_PRICES } from '../../upstreams/list-prices.js';
 import { type Check, fail, ok, warn } from './check.js';
 
 /** Names of one line; more of them bury the rest. */
@@ -60,6 +61,22 @@ function missingFolders({ config, baseDir }: LoadedConfig, { cwd: startDir }: He
       ),
     ];
   });
+}
+
+/** What usage and budgets are counted by, and for whom nothing is listed. */
+export function checkPrices({ upstreams }: Pick<Config, 'upstreams'>): Check[] {
+  const names = Object.keys(upstreams).filter((name) => upstreams[name]?.dialect !== 'demo');
+  if (names.length === 0) return [];
+  const listed = LIST_PRICES.of(upstreams);
+  const found = names.filter((name) => listed.has(name));
+  const missing = names.filter((name) => !listed.has(name));
+  const { date } = LIST_PRICES;
+  const own = 'only models with a `price` have a cost';
+  const findings = [
+    ...(found.length === 0 ? [] : [`list prices of ${date} for models of ${found.join(', ')}`]),
+    ...(missing.length === 0 ? [] : [`nothing is listed for ${missing.join(', ')}: ${own}`]),
+  ];
+  return [ok('prices', findings.join('; '))];
 }
 
 const SUBJECT = 'claude-code';

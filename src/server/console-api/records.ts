@@ -9,6 +9,7 @@ import { toReplayFile } from '../../observability/replay-file.js';
 import type { Trace, TraceQuery } from '../../store/traces.js';
 import type { UsageDimension, UsageSum } from '../../store/usage.js';
 import { pageUsage, USAGE_SORTS, type UsageRow } from '../../store/usage-pages.js';
+import { LIST_PRICES } from '../../upstreams/list-prices.js';
 import type { Exchange } from '../http/exchange.js';
 import { readInteger, readList, readSwitch, readTime } from '../http/read-request.js';
 import { NO_STORE, sendJson } from '../http/respond.js';
@@ -57,6 +58,7 @@ export const showUsage: ConsoleApiHandler = async (exchange, { store }) => {
   const answer: UsageWire = {
     from: new Date(page.from).toISOString(),
     to: new Date(page.to).toISOString(),
+    list_prices_date: LIST_PRICES.date,
     total: page.total === undefined ? null : totalsToWire(page.total),
     data: page.items.map((sum) => ({ ...toWire(sum), ...(histograms && histogramsOf(sum)) })),
     next: page.next ?? null,

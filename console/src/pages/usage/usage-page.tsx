@@ -101,7 +101,7 @@ export function UsagePage() {
           <EmptyState title={text.emptyTitle} text={text.emptyText} />
         ) : (
           <>
-            <Tiles rows={rows} />
+            <Tiles rows={rows} listPricesDate={usage.data?.list_prices_date} />
             <Charts rows={rows} buckets={buckets} range={range} group={group} />
             <Section title={group === 'model' ? text.byModel : text.byKey}>
               <UsageTable path={path} change={change} group={group} />
@@ -113,7 +113,13 @@ export function UsagePage() {
   );
 }
 
-function Tiles({ rows }: { rows: readonly UsageRowWire[] }) {
+function Tiles({
+  rows,
+  listPricesDate,
+}: {
+  rows: readonly UsageRowWire[];
+  listPricesDate: string | undefined;
+}) {
   const text = useText(strings);
   const totals = useMemo(() => totalsOf(rows), [rows]);
   const { requests, errors, costUsd, unpriced } = totals;
@@ -141,11 +147,16 @@ function Tiles({ rows }: { rows: readonly UsageRowWire[] }) {
         label={text.cost}
         value={formatUsd(costUsd, text.unknown)}
         note={
-          costUsd === undefined
-            ? text.costUnknown
-            : unpriced > 0
-              ? text.costPartly(formatNumber(unpriced))
-              : text.costWhole
+          <>
+            {costUsd === undefined
+              ? text.costUnknown
+              : unpriced > 0
+                ? text.costPartly(formatNumber(unpriced))
+                : text.costWhole}
+            {costUsd !== undefined && listPricesDate !== undefined && (
+              <span className="block">{text.listPrices(listPricesDate)}</span>
+            )}
+          </>
         }
       />
       <Tile

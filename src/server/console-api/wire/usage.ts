@@ -5,6 +5,8 @@ import type { Histogram } from '../../../core/histogram.js';
 export interface UsageWire {
   from: Time;
   to: Time;
+  /** The day of the list prices by which models are counted that have no price of their own, `YYYY-MM-DD`. */
+  list_prices_date: string;
   /** Of all pages; null where nothing was used. */
   total: UsageTotalsWire | null;
   /** The newest day or hour first, then by `sort`. */
