@@ -45,7 +45,9 @@ export const KEY_GRANTS = {
     .default([...DEFAULTS.key.models])
     .meta({ description: 'Names and globs of the models that the key may call.' }),
   user: name('The person that the key was made for.').exactOptional(),
-  team: name('Who the key belongs to. Stands in the log lines of its requests.').exactOptional(),
+  team: name(
+    'The team that the key belongs to. Stands in the log lines of its requests, and in usage.',
+  ).exactOptional(),
   workspaces: z
     .array(z.string().min(1))
     .min(1)

@@ -6,6 +6,8 @@ export interface UsageRecord extends Usage {
   at: number;
   /** The key's name. */
   principal: string;
+  /** That the key belonged to when it asked. */
+  team?: string;
   model: string;
   upstream: string;
   session?: string;
@@ -16,7 +18,7 @@ export interface UsageRecord extends Usage {
   costUsd?: number;
 }
 
-export type UsageDimension = 'model' | 'principal' | 'upstream' | 'session' | 'day' | 'hour';
+export type UsageDimension = 'model' | 'principal' | 'team' | 'upstream' | 'session' | 'day' | 'hour';
 
 export interface UsageQuery {
   from: number;
@@ -34,7 +36,7 @@ export interface UsageQuery {
 }
 
 export interface UsageSum extends Required<Omit<Usage, 'webSearches' | 'webFetches'>> {
-  /** The dimensions asked for; `day` is `YYYY-MM-DD`, `hour` is `YYYY-MM-DDTHH`, `session` empty where there was none. */
+  /** The dimensions asked for; `day` is `YYYY-MM-DD`, `hour` is `YYYY-MM-DDTHH`, `session` and `team` empty where there was none. */
   group: { [D in UsageDimension]?: string };
   requests: number;
   /** Answered with 400 or more; not those that their reader stopped or left (499). */

@@ -12,7 +12,7 @@ import { type Repository, repository, startAgent } from './native-agent-harness.
 
 const KEYS = [
   { key: 'k-alice', name: 'alice', scopes: ['call', 'approve'] },
-  { key: 'k-bob', name: 'bob', scopes: ['call', 'approve'] },
+  { key: 'k-bob', name: 'bob', team: 'web', scopes: ['call', 'approve'] },
   { key: 'k-root', name: 'root', scopes: ['call', 'approve', 'admin'] },
 ];
 
@@ -255,6 +255,10 @@ describe('GET /api/usage', () => {
       { day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), model: 'coder', requests: 2 },
     ]);
     expect(await rows('by=hour,model&bucket=hour')).toMatchObject([{ hour, model: 'coder', requests: 2 }]);
+    expect(await rows('by=team')).toMatchObject([
+      { team: '', requests: 1 },
+      { team: 'web', requests: 1 },
+    ]);
     expect(await api.get('/api/usage?bucket=week')).toMatchObject({ error: { param: 'bucket' } });
   });
 

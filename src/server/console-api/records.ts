@@ -23,6 +23,7 @@ const DAY_MS = 24 * 3600 * 1000;
 const DIMENSIONS: Readonly<Record<string, UsageDimension>> = {
   model: 'model',
   key: 'principal',
+  team: 'team',
   upstream: 'upstream',
   session: 'session',
   day: 'day',

@@ -215,6 +215,7 @@ function usageOf(
   return {
     at,
     principal: principal.name,
+    ...(principal.team === undefined ? {} : { team: principal.team }),
     model: facts.model ?? '',
     upstream: facts.upstream ?? '',
     status,

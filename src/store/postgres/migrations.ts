@@ -119,6 +119,11 @@ CREATE TRIGGER upstreams_changed AFTER INSERT OR DELETE ON upstreams FOR EACH RO
   EXECUTE FUNCTION toolgate_note('upstream');
 `;
 
+/** The team that a key belonged to when it asked. What was used before belongs to none, nor does what older nodes write. */
+const SCHEMA_10 = `
+ALTER TABLE usage ADD COLUMN team TEXT COLLATE "C" NOT NULL DEFAULT '';
+`;
+
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, sql: SCHEMA_1 },
   { version: 2, sql: SCHEMA_2 },
@@ -129,6 +134,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 7, sql: SCHEMA_7 },
   { version: 8, sql: SCHEMA_8 },
   { version: 9, sql: SCHEMA_9 },
+  { version: 10, sql: SCHEMA_10 },
 ];
 
 /** `TGAT`: the advisory lock of this program's migrations. */

@@ -12,6 +12,7 @@ const STEP_ROWS = 20_000;
 const DIMENSIONS: Readonly<Record<UsageDimension, string>> = {
   model: 'model',
   principal: 'principal',
+  team: 'team',
   upstream: 'upstream',
   session: 'session',
   day: `(at + ?::bigint) / ${DAY_MS}`,

@@ -20,7 +20,7 @@ export const TRANSFER_COLUMNS = {
   ),
   answers: words('principal, key, digest, session, created_at, expires_at, size, body'),
   usage: words(
-    'at, principal, model, upstream, session, status, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd, latency_ms, first_token_ms',
+    'at, principal, model, upstream, session, status, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd, latency_ms, first_token_ms, team',
   ),
 } as const satisfies Record<string, readonly string[]>;
 
@@ -46,10 +46,14 @@ export const TABLE_OF: Record<TransferKind, TransferTable> = {
   usage: 'usage',
 };
 
+/** What an older version did not write. */
+const MISSING: Partial<Record<TransferTable, TransferRow>> = { usage: { team: '' } };
+
 /** Values in the order of the columns. Throws `invalid_request` where one is missing or no value of a row. */
 export function transferValues(table: TransferTable, row: TransferRow): (string | number | null)[] {
   return TRANSFER_COLUMNS[table].map((column) => {
-    const value: unknown = Object.hasOwn(row, column) ? row[column] : undefined;
+    const from = Object.hasOwn(row, column) ? row : MISSING[table];
+    const value: unknown = from?.[column];
     if (typeof value === 'string' || typeof value === 'number' || value === null) return value;
     throw new GatewayError(
       'invalid_request',

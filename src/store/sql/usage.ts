@@ -12,7 +12,7 @@ const SPANS: Readonly<Partial<Record<UsageDimension, (number: number) => string>
 };
 
 export const USAGE_COLUMNS = `at, principal, model, upstream, session, status, input_tokens, output_tokens,
-  cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd, latency_ms, first_token_ms`;
+  cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd, latency_ms, first_token_ms, team`;
 
 export function usageValues(row: UsageRecord, redact: (text: string) => string): SqlValue[] {
   return [
@@ -30,6 +30,7 @@ export function usageValues(row: UsageRecord, redact: (text: string) => string):
     Number.isFinite(row.costUsd) ? (row.costUsd ?? null) : null,
     whole(row.latencyMs),
     row.firstTokenMs === undefined ? null : whole(row.firstTokenMs),
+    row.team ?? '',
   ];
 }
 

@@ -188,6 +188,11 @@ CREATE TABLE upstreams (
 ) STRICT;
 `;
 
+/** The team that a key belonged to when it asked. What was used before belongs to none. */
+const SCHEMA_15 = `
+ALTER TABLE usage ADD COLUMN team TEXT NOT NULL DEFAULT '';
+`;
+
 export interface Migration {
   version: number;
   sql: string;
@@ -208,6 +213,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 12, sql: SCHEMA_12 },
   { version: 13, sql: SCHEMA_13 },
   { version: 14, sql: SCHEMA_14 },
+  { version: 15, sql: SCHEMA_15 },
 ];
 
 /** `TGAT`: distinguishes our file from any other program's database. */

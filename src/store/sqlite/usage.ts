@@ -12,6 +12,7 @@ const STEP_ROWS = 5000;
 const DIMENSIONS: Readonly<Record<UsageDimension, string>> = {
   model: 'model',
   principal: 'principal',
+  team: 'team',
   upstream: 'upstream',
   session: 'session',
   // Parameters are REAL: without the cast this would not be whole days.
@@ -107,7 +108,7 @@ export class SqliteUsage implements UsageStore {
 
   #insert(row: UsageRecord): void {
     const { database, redact } = this.#context;
-    const sql = `INSERT INTO usage (${USAGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    const sql = `INSERT INTO usage (${USAGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
     database.run(sql, usageValues(row, redact));
   }
 }

@@ -56,7 +56,7 @@ async function filled(): Promise<Store> {
   );
   await store.keys.revoke(gone?.id ?? '', 'r');
   const row = { at: START, principal: 'alice', model: 'm', cacheWriteTokens: 0, latencyMs: 7, ...used };
-  for (const more of [{}, {}, { costUsd: 0.25 }, { session: 's1', firstTokenMs: 2 }]) {
+  for (const more of [{}, {}, { costUsd: 0.25, team: 'web' }, { session: 's1', firstTokenMs: 2 }]) {
     store.usage.record({ ...row, ...more });
   }
   for (let n = 0; n < 600; n++) store.usage.record({ ...row, at: START + 1 + Math.floor(n / 300) });
@@ -135,6 +135,19 @@ export function transferContract(bench: () => Bench): void {
       expect((await store.keys.list()).filter(({ name }) => name === 'ci')).toMatchObject([
         { digest: 'mine' },
       ]);
+    });
+
+    it('takes usage that was written out before there were teams', async () => {
+      const records = await recordsOf(await filled());
+      const usage = records.filter(({ kind }) => kind === 'usage');
+      const before = usage.map((record) => {
+        const { team: _, ...row } = record.row;
+        return { ...record, row };
+      });
+      const store = await bench().open();
+      expect(await store.transfer.write(before)).toBe(usage.length);
+      const sums = await store.usage.summarise({ from: 0, to: START + DAY, by: ['team'] });
+      expect(sums.map(({ group, requests }) => [group.team, requests])).toEqual([['', usage.length]]);
     });
 
     it('writes all records or none, and says what is wrong with one', async () => {

@@ -137,7 +137,7 @@ export function usageContract(bench: () => Bench): void {
       const store = await bench().open();
       store.usage.record(row({ model: 'b', at: AT + DAY }));
       store.usage.record(row({ model: 'a', principal: 'bob' }));
-      store.usage.record(row({ model: 'b', session: 's1' }));
+      store.usage.record(row({ model: 'b', session: 's1', team: 'web' }));
       store.usage.record(row({ model: 'b', upstream: 'azure' }));
       const groups = async (by: Parameters<typeof store.usage.summarise>[0]['by'], more = {}) =>
         (await store.usage.summarise({ ...everything, by, ...more })).map(({ group, requests }) => [
@@ -156,6 +156,15 @@ export function usageContract(bench: () => Bench): void {
       expect(await groups(['principal'])).toEqual([
         ['alice', 3],
         ['bob', 1],
+      ]);
+      expect(await groups(['team'])).toEqual([
+        ['', 3],
+        ['web', 1],
+      ]);
+      expect(await groups(['team', 'principal'])).toEqual([
+        ['', 'alice', 2],
+        ['', 'bob', 1],
+        ['web', 'alice', 1],
       ]);
       expect(await groups(['upstream'])).toEqual([
         ['azure', 1],

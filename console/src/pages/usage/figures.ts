@@ -1,4 +1,4 @@
-/** Sums of the gateway as figures to draw: by time, by model or key, and in all. */
+/** Sums of the gateway as figures to draw: by time, by model, key or team, and in all. */
 import type { TokenCounts } from '../../../../src/activity/wire.js';
 import { merge, percentile } from '../../../../src/core/histogram.js';
 import type { UsageRowWire } from '../../../../src/server/console-api/wire/usage.js';
@@ -10,7 +10,8 @@ export const RANGES = {
 } as const;
 
 export type Range = keyof typeof RANGES;
-export type Group = 'model' | 'key';
+export const GROUPS = ['model', 'key', 'team'] as const;
+export type Group = (typeof GROUPS)[number];
 
 export const isRange = (value: string | null | undefined): value is Range =>
   value !== null && value !== undefined && Object.hasOwn(RANGES, value);

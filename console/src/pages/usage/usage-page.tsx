@@ -1,4 +1,4 @@
-/** What was used: in all, over time, and by model or key. */
+/** What was used: in all, over time, and by model, key or team. */
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { UsageRowWire, UsageWire } from '../../../../src/server/console-api/wire/usage.js';
 import { useIdentity } from '../../data/identity.js';
@@ -21,6 +21,7 @@ import {
   type Bucket,
   bucketsOf,
   byBucket,
+  GROUPS,
   type Group,
   isRange,
   linesBy,
@@ -37,14 +38,13 @@ import { strings } from './strings.js';
 import { UsageTable } from './usage-table.js';
 
 const RANGE_NAMES = ['24h', '7d', '30d'] as const;
-const GROUPS = ['model', 'key'] as const;
 
 export function UsagePage() {
   const text = useText(strings);
   const [query, setQuery] = useQuery();
   const given = query.get('range');
   const range: Range = isRange(given) ? given : '7d';
-  const group: Group = query.get('by') === 'key' ? 'key' : 'model';
+  const group: Group = GROUPS.find((each) => each === query.get('by')) ?? 'model';
   const admin = useIdentity().can('admin');
   const change = useConsole((state) => state.changes.requests);
   const now = useNow();
@@ -103,7 +103,7 @@ export function UsagePage() {
           <>
             <Tiles rows={rows} listPricesDate={usage.data?.list_prices_date} />
             <Charts rows={rows} buckets={buckets} range={range} group={group} />
-            <Section title={group === 'model' ? text.byModel : text.byKey}>
+            <Section title={text.groups[group]}>
               <UsageTable path={path} change={change} group={group} />
             </Section>
           </>

@@ -48,7 +48,7 @@ export function UsageTable({ path, change, group }: UsageTableProps) {
     return [
       {
         id: 'name',
-        label: group === 'model' ? text.model : text.key,
+        label: text[group],
         className: 'max-w-80',
         compare: (a, b) => a.name.localeCompare(b.name),
         render: ({ name }) => <ShortText text={name === '' ? text.noName : name} />,
@@ -84,12 +84,7 @@ export function UsageTable({ path, change, group }: UsageTableProps) {
       present={list.items.length > 0}
       onReload={list.reload}
     >
-      <DataTable
-        label={group === 'model' ? text.byModel : text.byKey}
-        columns={columns}
-        rows={groups}
-        rowKey={({ name }) => name}
-      />
+      <DataTable label={text.groups[group]} columns={columns} rows={groups} rowKey={({ name }) => name} />
       {list.hasMore && <MoreButton busy={list.loadingMore} onMore={list.more} />}
     </ListState>
   );

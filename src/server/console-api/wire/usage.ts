@@ -28,6 +28,8 @@ export interface UsageRowWire extends UsageTotalsWire {
   /** Those of these that `by` names; a day is `YYYY-MM-DD`, an hour `YYYY-MM-DDTHH`. */
   model?: string;
   key?: string;
+  /** Empty: of keys without one. */
+  team?: string;
   upstream?: string;
   session?: string;
   day?: string;
