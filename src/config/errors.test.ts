@@ -315,7 +315,7 @@ const CASES: readonly { title: string; source: string; problems: readonly string
     title: 'a key named __proto__',
     source: '__proto__: { x: 1 }\n',
     problems: [
-      '/etc/toolgate.yaml:1:1  __proto__: unknown key. Known keys: server, upstreams, models, permissions, mcp_servers, sessions, tools, traces, retention, telemetry, store, notify, cluster, sandbox',
+      '/etc/toolgate.yaml:1:1  __proto__: unknown key. Known keys: server, teams, upstreams, models, permissions, mcp_servers, sessions, tools, traces, retention, telemetry, store, notify, cluster, sandbox',
     ],
   },
   {

@@ -12,7 +12,7 @@ const name = (description: string) =>
 const count = (description: string) =>
   z.int({ error: 'expected a whole number above 0' }).positive().exactOptional().meta({ description });
 
-const budget = z
+export const budget = z
   .strictObject({
     usd: z.number().positive().meta({ description: 'US dollars.' }),
     soft_usd: z
@@ -28,9 +28,12 @@ const budget = z
       .default('deny')
       .meta({ description: 'For models without a price, and while the store cannot be asked.' }),
   })
-  .meta({ description: 'What the key may spend. Left out: no limit.' });
+  .meta({ description: 'What may be spent. Left out: no limit.' });
 
 export const keyName = name('Names the key in logs, sessions and usage. Unique.');
+export const teamName = name(
+  'The team that the key belongs to. Stands in the log lines of its requests, and in usage.',
+);
 
 /** Fields of a key besides its secret and its name. */
 export const KEY_GRANTS = {
@@ -45,9 +48,7 @@ export const KEY_GRANTS = {
     .default([...DEFAULTS.key.models])
     .meta({ description: 'Names and globs of the models that the key may call.' }),
   user: name('The person that the key was made for.').exactOptional(),
-  team: name(
-    'The team that the key belongs to. Stands in the log lines of its requests, and in usage.',
-  ).exactOptional(),
+  team: teamName.exactOptional(),
   workspaces: z
     .array(z.string().min(1))
     .min(1)

@@ -40,6 +40,7 @@ export async function reloadConfig(
 /** What a running gateway takes from a changed file. All else needs a restart. */
 const TAKEN = [
   'server.keys',
+  'teams',
   'upstreams',
   'models',
   'permissions.mode',

@@ -89,6 +89,7 @@ describe('the schema', () => {
   it('has the documented defaults', () => {
     expect(configSchema.parse({})).toEqual({
       server: { host: '127.0.0.1', port: 3000, keys: [], body_limit_mb: 32, drain_s: 30, public_hosts: [] },
+      teams: {},
       upstreams: {},
       models: {},
       permissions: {

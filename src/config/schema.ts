@@ -7,7 +7,7 @@ import * as z from 'zod';
 import type { Effort } from '../core/conversation.js';
 import { isPostgresUrl, readPostgresUrl } from '../core/postgres-url.js';
 import { DEFAULTS } from './defaults.js';
-import { KEY_GRANTS, keyName } from './key-schema.js';
+import { budget, KEY_GRANTS, keyName, teamName } from './key-schema.js';
 import { notify } from './notify-schema.js';
 import { ruleProblem } from './rule-syntax.js';
 import { count, credential, flag, headers, hosts, httpUrl, seconds, text } from './schema-fields.js';
@@ -84,6 +84,12 @@ const server = z.strictObject({
     )
     .default([])
     .meta({ description: 'Further names in the Host header that are answered, for a proxy in front.' }),
+});
+
+const team = z.strictObject({
+  budget: budget.exactOptional().meta({
+    description: 'What its keys may spend together, beside what each may spend itself. Left out: no limit.',
+  }),
 });
 
 const dollars = (description: string) => z.number().nonnegative().meta({ description });
@@ -345,6 +351,10 @@ const cluster = z.strictObject({
 
 export const configSchema = z.strictObject({
   server: server.prefault({}).meta({ description: 'How clients reach the gateway.' }),
+  teams: z
+    .record(teamName, team)
+    .default({})
+    .meta({ description: 'Limits that the keys of a team share, by the `team` of the keys.' }),
   upstreams: z
     .record(
       z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, {

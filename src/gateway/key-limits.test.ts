@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer, ModelRequest } from '../engines/engine.js';
 import type { UsageQuery, UsageRecord, UsageStore, UsageSum } from '../store/usage.js';
-import { KeyLimits, type LimitedKey, type SoftLimitPassed } from './key-limits.js';
+import type { Budget, SoftLimitPassed } from './budget.js';
+import { KeyLimits, type LimitedKey } from './key-limits.js';
 import { SPENDING_LIMITS } from './spending.js';
 
 const MONDAY = Date.UTC(2026, 10, 16, 12);
@@ -17,13 +18,14 @@ const answered = (): Promise<Answer> =>
 
 /** A store that several nodes share: rows are there as soon as they are recorded. */
 class SharedRows implements UsageStore {
-  readonly rows: { at: number; principal: string; costUsd: number }[] = [];
+  readonly rows: { at: number; principal: string; team?: string; costUsd: number }[] = [];
   readonly asked: UsageQuery[] = [];
   /** Runs before a read is answered. */
   during: () => void = () => {};
 
   record(row: UsageRecord): void {
-    this.rows.push({ at: row.at, principal: row.principal, costUsd: row.costUsd ?? 0 });
+    const { at, principal, team, costUsd = 0 } = row;
+    this.rows.push({ at, principal, ...(team !== undefined && { team }), costUsd });
   }
 
   async summarise(query: UsageQuery): Promise<UsageSum[]> {
@@ -31,7 +33,13 @@ class SharedRows implements UsageStore {
     this.during();
     const { from, to } = query;
     const inside = this.rows.filter(({ at }) => at >= from && at < to);
-    return inside.map(({ principal, costUsd }) => ({ group: { principal }, costUsd }) as UsageSum);
+    const sums = new Map<string, number>();
+    for (const { principal, team = '', costUsd } of inside) {
+      const name = query.by.includes('team') ? team : principal;
+      sums.set(name, (sums.get(name) ?? 0) + costUsd);
+    }
+    const [by = 'principal'] = query.by;
+    return [...sums].map(([name, costUsd]) => ({ group: { [by]: name }, costUsd }) as UsageSum);
   }
 }
 
@@ -40,7 +48,9 @@ function limitsOf(key: Omit<LimitedKey, 'name'>, usage: UsageStore = new SharedR
   const soft: SoftLimitPassed[] = [];
   let ticks = 0;
   const clock = { now: () => now, monotonic: () => ticks };
-  const limits = new KeyLimits([{ name: 'alice', ...key }], usage, clock, (passed) => soft.push(passed));
+  const limits = new KeyLimits({ keys: [{ name: 'alice', ...key }] }, usage, clock, (passed) =>
+    soft.push(passed),
+  );
   const abort = new AbortController();
   const call = { principal: { name: 'alice' }, signal: abort.signal } as unknown as ModelRequest;
   const use = (tokens: number, costUsd = 0): void => {
@@ -274,5 +284,132 @@ describe('a budget', () => {
     expect((await lenient.ask()).headers).toEqual({ 'x-toolgate-budget': 'unknown; allowed' });
     isThere = true;
     await expect(lenient.ask()).rejects.toMatchObject({ status: 429 });
+  });
+});
+
+describe('the budget of a team', () => {
+  const row = (principal: string, team: string | undefined, costUsd: number): UsageRecord => ({
+    ...{ at: MONDAY, principal, model: 'm', upstream: 'up', status: 200, latencyMs: 1, costUsd },
+    ...{ inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+    ...(team !== undefined && { team }),
+  });
+  const KEYS: LimitedKey[] = [
+    { name: 'alice', team: 'web', budget: { ...TEN, usd: 100 } },
+    { name: 'bob', team: 'web' },
+    { name: 'carol', team: 'other' },
+  ];
+
+  function node(store: SharedRows, budget: Budget = TEN) {
+    let ticks = 0;
+    const soft: SoftLimitPassed[] = [];
+    const clock = { now: () => MONDAY + ticks, monotonic: () => ticks };
+    const limits = new KeyLimits({ keys: KEYS, teams: { web: { budget } } }, store, clock, (passed) =>
+      soft.push(passed),
+    );
+    const { signal } = new AbortController();
+    return {
+      limits,
+      soft,
+      pass: (ms: number) => {
+        ticks += ms;
+      },
+      use: (name: string, team: string | undefined, usd: number) => {
+        store.record(row(name, team, usd));
+        limits.count(row(name, team, usd));
+      },
+      ask: (name: string, hasPrice = true) => {
+        const principal = { name, scopes: [], models: [] };
+        return limits.within({ principal, signal }, { hasPrice }, answered);
+      },
+    };
+  }
+
+  it('is shared by its keys, beside their own, and by no other', async () => {
+    const { ask, use, limits } = node(new SharedRows());
+    const { headers } = await ask('alice');
+    expect(headers['x-toolgate-budget']).toMatch(/^0\.0000 of 100 USD a day;/);
+    expect(headers['x-toolgate-team-budget']).toMatch(/^0\.0000 of 10 USD a day;/);
+    use('alice', 'web', 4);
+    expect((await ask('bob')).headers).toEqual({
+      'x-toolgate-team-budget': '4.0000 of 10 USD a day; resets 2026-11-17T00:00:00Z',
+      'anthropic-ratelimit-unified-status': 'allowed',
+      'anthropic-ratelimit-unified-reset': String((MONDAY + DAY / 2) / 1000),
+      'anthropic-ratelimit-unified-representative-claim': 'overage',
+      'anthropic-ratelimit-unified-overage-status': 'allowed',
+      'anthropic-ratelimit-unified-overage-reset': String((MONDAY + DAY / 2) / 1000),
+      'anthropic-ratelimit-unified-overage-utilization': '0.40',
+    });
+    use('bob', 'web', 6);
+    for (const name of ['alice', 'bob']) {
+      await expect(ask(name)).rejects.toMatchObject({
+        status: 429,
+        code: 'billing',
+        retryAfter: DAY / 2000,
+        message:
+          'The team "web" has spent its budget of 10 USD a day. It begins anew at 2026-11-17T00:00:00Z.',
+      });
+    }
+    expect((await ask('carol')).headers).toEqual({});
+    expect([limits.meters('bob'), limits.meters('carol')]).toEqual([true, false]);
+  });
+
+  it('counts what was spent for it, whatever team the key has had before', async () => {
+    const store = new SharedRows();
+    store.record(row('bob', 'other', 50));
+    store.record(row('bob', undefined, 50));
+    store.record(row('gone', 'web', 9));
+    const { ask, use } = node(store);
+    expect((await ask('bob')).headers['x-toolgate-team-budget']).toMatch(/^9\.0000 of 10 USD/);
+    use('bob', 'web', 1);
+    await expect(ask('alice')).rejects.toMatchObject({ status: 429 });
+  });
+
+  it('is counted on all nodes together', async () => {
+    const store = new SharedRows();
+    const [one, two] = [node(store), node(store)];
+    await two.ask('bob');
+    one.use('alice', 'web', 10);
+    await two.ask('bob');
+    two.pass(SPENDING_LIMITS.rereadMs);
+    await expect(two.ask('bob')).rejects.toMatchObject({ status: 429 });
+  });
+
+  it('has a soft limit, which is told once with the key that passed it', async () => {
+    const { ask, use, soft } = node(new SharedRows(), { ...TEN, soft_usd: 2 });
+    await ask('bob');
+    use('alice', 'web', 3);
+    for (const name of ['bob', 'alice']) {
+      expect((await ask(name)).headers).toMatchObject({
+        'x-toolgate-team-budget': expect.stringContaining('above its soft limit of 2 USD'),
+        'anthropic-ratelimit-unified-status': 'allowed_warning',
+        'anthropic-ratelimit-unified-overage-utilization': '0.30',
+      });
+    }
+    expect(soft).toMatchObject([{ key: 'bob', team: 'web', spentUsd: 3, softUsd: 2 }]);
+  });
+
+  it('of a model without a price is denied or allowed as the team says', async () => {
+    const strict = node(new SharedRows());
+    await expect(strict.ask('bob', false)).rejects.toMatchObject({
+      status: 403,
+      message: expect.stringContaining('the budget of the team "web" cannot be counted'),
+    });
+    const lenient = node(new SharedRows(), { ...TEN, on_unknown: 'allow' });
+    expect((await lenient.ask('bob', false)).headers).toEqual({
+      'x-toolgate-team-budget': 'unknown; allowed',
+    });
+  });
+
+  it('comes, changes and goes while what was spent goes on counting', async () => {
+    const { ask, use, limits } = node(new SharedRows());
+    await ask('bob');
+    use('bob', 'web', 10);
+    await expect(ask('bob')).rejects.toMatchObject({ status: 429 });
+    limits.use(KEYS, { web: { budget: { ...TEN, usd: 11 } } });
+    expect((await ask('bob')).headers['x-toolgate-team-budget']).toMatch(/^10\.0000 of 11 USD/);
+    limits.use(KEYS);
+    expect((await ask('bob')).headers).toEqual({});
+    limits.use(KEYS, { web: { budget: TEN } });
+    await expect(ask('bob')).rejects.toMatchObject({ status: 429 });
   });
 });

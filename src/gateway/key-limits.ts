@@ -1,50 +1,32 @@
 /**
  * What a key may use besides requests a minute: tokens a minute, answers at once, and money a day, week
- * or month. Checked before an engine is asked; what has begun is finished, so a limit is passed by no
- * more than the answers that were open when it was reached.
+ * or month, its own and that of its team. Checked before an engine is asked; what has begun is finished,
+ * so a limit is passed by no more than the answers that were open when it was reached.
  */
-import { BUDGET_UNKNOWN, GatewayError } from '../core/errors.js';
+import { GatewayError } from '../core/errors.js';
 import { onAbort } from '../core/stopping.js';
 import type { Answer, ModelRequest } from '../engines/engine.js';
 import type { UsageRecord, UsageStore } from '../store/usage.js';
-import { type Clock, endOf, type Period, Spending } from './spending.js';
-
-interface Budget {
-  usd: number;
-  /** From here on answers say so, and whoever watches is told once a period. */
-  soft_usd?: number;
-  per: Period;
-  /** Of a model without a price, and while the store cannot be asked. */
-  on_unknown: 'allow' | 'deny';
-}
+import { type Budget, BudgetMeter, budgetHeaders, type SoftLimitPassed } from './budget.js';
+import { type Clock, Spending } from './spending.js';
 
 export interface LimitedKey {
   name: string;
+  team?: string;
   tpm?: number;
   max_streams?: number;
   max_agents?: number;
   budget?: Budget;
 }
 
-/** A key has passed the soft limit of its budget. */
-export interface SoftLimitPassed {
-  key: string;
-  spentUsd: number;
-  softUsd: number;
-  usd: number;
-  per: Period;
-  /** Seconds of Unix time. */
-  resetAt: number;
-}
+/** Of teams, by their names. A team that is not among them has no limit. */
+export type LimitedTeams = Readonly<Record<string, { budget?: Budget }>>;
 
 /** What is asked for, as far as limits differ by it. */
 export interface Asked {
   hasPrice: boolean;
   isAgent?: boolean;
 }
-
-/** From these shares of a budget on the answers carry a warning, which Claude Code shows its user. */
-const WARN_AT = [0.95, 0.75];
 
 const CLOCK: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
@@ -53,40 +35,54 @@ type Metered = Pick<ModelRequest, 'principal' | 'signal'>;
 
 export class KeyLimits {
   readonly #clock: Clock;
-  readonly #spending: Spending;
+  readonly #spending: { readonly key: Spending; readonly team: Spending };
   readonly #onSoftLimit: (passed: SoftLimitPassed) => void;
   #keys = new Map<string, KeyMeter>();
+  #teams = new Map<string, BudgetMeter>();
 
   constructor(
-    keys: readonly LimitedKey[],
+    limited: { keys: readonly LimitedKey[]; teams?: LimitedTeams },
     usage: UsageStore,
     clock: Clock = CLOCK,
     onSoftLimit: (passed: SoftLimitPassed) => void = () => {},
   ) {
     this.#clock = clock;
-    this.#spending = new Spending(usage, clock);
+    this.#spending = {
+      key: new Spending(usage, clock, 'principal'),
+      team: new Spending(usage, clock, 'team'),
+    };
     this.#onSoftLimit = onSoftLimit;
-    this.use(keys);
+    this.use(limited.keys, limited.teams);
   }
 
-  /** Other limits from now on. What a key has used so far, and its open answers, go on counting. */
-  use(keys: readonly LimitedKey[]): void {
+  /** Other limits from now on. What a key or a team has used so far, and open answers, go on counting. */
+  use(keys: readonly LimitedKey[], teams: LimitedTeams = {}): void {
     const before = this.#keys;
+    const teamsBefore = this.#teams;
+    this.#teams = new Map();
+    for (const [name, { budget }] of Object.entries(teams)) {
+      if (budget === undefined) continue;
+      const meter = teamsBefore.get(name) ?? this.#budgetOf('team', name);
+      meter.limit(budget);
+      this.#teams.set(name, meter);
+    }
     this.#keys = new Map();
     for (const key of keys) {
       const { tpm, max_streams, max_agents, budget } = key;
-      const isLimited = [tpm, max_streams, max_agents, budget].some((limit) => limit !== undefined);
+      const team = key.team === undefined ? undefined : this.#teams.get(key.team);
+      const isLimited = [tpm, max_streams, max_agents, budget, team].some((limit) => limit !== undefined);
       const meter =
         before.get(key.name) ??
-        (isLimited ? new KeyMeter(key, this.#spending, this.#clock, this.#onSoftLimit) : undefined);
-      meter?.limit(key);
+        (isLimited ? new KeyMeter(key, this.#budgetOf('key', key.name), this.#clock) : undefined);
+      meter?.limit(key, team);
       if (meter !== undefined) this.#keys.set(key.name, meter);
     }
   }
 
   /** What an answer has used, once it has ended. */
   count(row: UsageRecord): void {
-    this.#spending.add(row.principal, row.costUsd ?? 0);
+    this.#spending.key.add(row.principal, row.costUsd ?? 0);
+    if (row.team !== undefined) this.#spending.team.add(row.team, row.costUsd ?? 0);
     this.#keys.get(row.principal)?.count(row);
   }
 
@@ -105,32 +101,32 @@ export class KeyLimits {
     const meter = this.#keys.get(call.principal.name);
     return meter === undefined ? run() : meter.within(call.signal, asked, run);
   }
+
+  #budgetOf(kind: 'key' | 'team', name: string): BudgetMeter {
+    const shared = { clock: this.#clock, onSoftLimit: this.#onSoftLimit };
+    return new BudgetMeter({ kind, name }, { ...shared, spending: this.#spending[kind] });
+  }
 }
 
 class KeyMeter {
   #key: LimitedKey;
-  readonly #spending: Spending;
+  readonly #budget: BudgetMeter;
+  /** Shared with the other keys of its team. */
+  #teamBudget: BudgetMeter | undefined;
   readonly #clock: Clock;
-  readonly #onSoftLimit: (passed: SoftLimitPassed) => void;
   readonly #tokens = new MinuteWindow();
   readonly #open = { streams: 0, agents: 0 };
-  /** The period that whoever watches was told of. */
-  #toldUntil = 0;
 
-  constructor(
-    key: LimitedKey,
-    spending: Spending,
-    clock: Clock,
-    onSoftLimit: (passed: SoftLimitPassed) => void,
-  ) {
+  constructor(key: LimitedKey, budget: BudgetMeter, clock: Clock) {
     this.#key = key;
-    this.#spending = spending;
+    this.#budget = budget;
     this.#clock = clock;
-    this.#onSoftLimit = onSoftLimit;
   }
 
-  limit(key: LimitedKey): void {
+  limit(key: LimitedKey, teamBudget: BudgetMeter | undefined): void {
     this.#key = key;
+    this.#budget.limit(key.budget);
+    this.#teamBudget = teamBudget;
   }
 
   count({ inputTokens, outputTokens, cacheWriteTokens }: UsageRecord): void {
@@ -139,13 +135,16 @@ class KeyMeter {
   }
 
   get isMetered(): boolean {
-    return this.#key.tpm !== undefined || this.#key.budget !== undefined;
+    return this.#key.tpm !== undefined || this.#budget.isLimited || this.#teamBudget !== undefined;
   }
 
   /** Headers for the answer. */
   async check({ hasPrice }: Asked): Promise<Record<string, string>> {
     this.#checkTokens();
-    return this.#checkBudget(hasPrice);
+    const { name } = this.#key;
+    const own = await this.#budget.check(name, hasPrice);
+    const shared = await this.#teamBudget?.check(name, hasPrice);
+    return budgetHeaders([own, shared].filter((standing) => standing !== undefined));
   }
 
   async within(signal: AbortSignal, asked: Asked, run: () => Promise<Answer>): Promise<Answer> {
@@ -199,53 +198,6 @@ class KeyMeter {
       stopListening();
     };
   }
-
-  async #checkBudget(hasPrice: boolean): Promise<Record<string, string>> {
-    const { name, budget } = this.#key;
-    if (budget === undefined) return {};
-    const resetAt = Math.ceil(endOf(budget.per, this.#clock.now()) / 1000);
-    let spent: number;
-    try {
-      if (!hasPrice) throw new UnknownPrice();
-      spent = await this.#spending.of(name, budget.per);
-    } catch (error) {
-      if (budget.on_unknown === 'allow') return { 'x-toolgate-budget': 'unknown; allowed' };
-      throw error instanceof UnknownPrice
-        ? new GatewayError(
-            'forbidden',
-            `The model has no price, so that the budget of the key "${name}" cannot be counted. Give the model a price, or set on_unknown: allow with the budget.`,
-            { detail: BUDGET_UNKNOWN },
-          )
-        : new GatewayError('unavailable', `The budget of the key "${name}" cannot be read just now.`, {
-            retryAfter: 5,
-            retryable: true,
-            detail: BUDGET_UNKNOWN,
-            cause: error,
-          });
-    }
-    if (spent >= budget.usd) {
-      const retryAfter = Math.max(1, resetAt - Math.floor(this.#clock.now() / 1000));
-      throw new GatewayError(
-        'billing',
-        `The key "${name}" has spent its budget of ${budget.usd} USD a ${budget.per}. It begins anew at ${timeOf(resetAt)}.`,
-        { status: 429, retryAfter, resetAt },
-      );
-    }
-    const isSoft = budget.soft_usd !== undefined && spent >= budget.soft_usd;
-    if (isSoft) this.#tellSoft(budget, spent, resetAt);
-    const soft = isSoft ? `; above its soft limit of ${budget.soft_usd} USD` : '';
-    return {
-      'x-toolgate-budget': `${spent.toFixed(4)} of ${budget.usd} USD a ${budget.per}${soft}; resets ${timeOf(resetAt)}`,
-      ...standing(spent / budget.usd, isSoft, resetAt),
-    };
-  }
-
-  /** Once a period. */
-  #tellSoft({ soft_usd: softUsd = 0, usd, per }: Budget, spentUsd: number, resetAt: number): void {
-    if (this.#toldUntil === resetAt) return;
-    this.#toldUntil = resetAt;
-    this.#onSoftLimit({ key: this.#key.name, spentUsd, softUsd, usd, per, resetAt });
-  }
 }
 
 function full(key: string, most: number, what: 'answers' | 'agents'): GatewayError {
@@ -255,26 +207,6 @@ function full(key: string, most: number, what: 'answers' | 'agents'): GatewayErr
     { retryAfter: 1, retryable: true },
   );
 }
-
-/** How much of it is used, in the headers that Claude Code reads. `overage`: of a calendar, not of the last hours. */
-function standing(share: number, isSoft: boolean, resetAt: number): Record<string, string> {
-  const passed =
-    WARN_AT.find((each) => share >= each) ?? (isSoft ? Math.floor(share * 100) / 100 : undefined);
-  const status = passed === undefined ? 'allowed' : 'allowed_warning';
-  const prefix = 'anthropic-ratelimit-unified';
-  return {
-    [`${prefix}-status`]: status,
-    [`${prefix}-reset`]: String(resetAt),
-    [`${prefix}-representative-claim`]: 'overage',
-    [`${prefix}-overage-status`]: status,
-    [`${prefix}-overage-reset`]: String(resetAt),
-    // 1 is a budget that is used up.
-    [`${prefix}-overage-utilization`]: Math.min(0.99, share).toFixed(2),
-    ...(passed === undefined ? {} : { [`${prefix}-overage-surpassed-threshold`]: String(passed) }),
-  };
-}
-
-class UnknownPrice extends Error {}
 
 const SECONDS = 60;
 
@@ -309,8 +241,6 @@ class MinuteWindow {
     }
   }
 }
-
-const timeOf = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000', '');
 
 /** Whether it is read to its end, given up or broken. */
 function untilEnd(body: Answer['body'], onEnd: () => void): Answer['body'] {

@@ -177,14 +177,20 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       (opened) => opened.close(),
     );
     notifier = openNotifier(stack, { live, store, approvals, sessions, keys, log });
-    const keyLimits = new KeyLimits(keys.limits, store.usage, undefined, (passed) => {
-      const { key, spentUsd, softUsd, usd, per, resetAt } = passed;
-      log.warn({ key, spentUsd, softUsd, usd, per }, 'a key has passed the soft limit of its budget');
+    const limited = { keys: keys.limits, teams: live.config.teams };
+    const keyLimits = new KeyLimits(limited, store.usage, undefined, (passed) => {
+      const { key, team, spentUsd, softUsd, usd, per, resetAt } = passed;
+      const who = { key, ...(team !== undefined && { team }) };
+      log.warn(
+        { ...who, spentUsd, softUsd, usd, per },
+        `a ${team === undefined ? 'key' : 'team'} has passed the soft limit of its budget`,
+      );
       const resets_at = new Date(resetAt * 1000).toISOString();
       const figures = { spent_usd: spentUsd, soft_usd: softUsd, usd, per, resets_at };
-      events.publish(key, { type: 'budget', key, ...figures });
+      events.publish(key, { type: 'budget', ...who, ...figures });
     });
-    keys.onChange(() => keyLimits.use(keys.limits));
+    // A reload has the configuration changed by then.
+    keys.onChange(() => keyLimits.use(keys.limits, live.config.teams));
     const onUsage = (row: UsageRecord) => keyLimits.count(row);
     const innerKeys = new PrivateKeys();
     const shared = { live, store, agents, sessions, metrics, log, innerKeys };

@@ -114,7 +114,7 @@ function describe(restart: ConfigChange['restart']): string {
 /** What cannot change stays as it was, so that no part believes what the others do not. */
 function withFixed(
   before: LiveConfig['config'],
-  { server, upstreams, models, permissions, mcp_servers, notify }: LiveConfig['config'],
+  { server, teams, upstreams, models, permissions, mcp_servers, notify }: LiveConfig['config'],
 ): LiveConfig['config'] {
   const { mode, allow, ask, deny } = permissions;
   const { notify: _, ...kept } = before;
@@ -123,6 +123,7 @@ function withFixed(
     ...(notify && { notify }),
     server: { ...before.server, keys: server.keys },
     permissions: { ...before.permissions, mode, allow, ask, deny },
+    teams,
     upstreams,
     models,
     mcp_servers,

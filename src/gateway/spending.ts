@@ -1,9 +1,12 @@
 /**
- * What keys have spent in a period, on all nodes that share the store. Read from the store every few seconds,
- * once for all keys; what this node counts in between is added. So a node knows what another has counted
+ * What keys or teams have spent in a period, on all nodes that share the store. Read from the store every few seconds,
+ * once for all of them; what this node counts in between is added. So a node knows what another has counted
  * within `rereadMs` and the time that the other keeps rows back (one second).
  */
 import type { UsageStore } from '../store/usage.js';
+
+/** Whose rows are added up. */
+type Spender = 'principal' | 'team';
 
 export type Period = 'day' | 'week' | 'month';
 
@@ -26,23 +29,25 @@ export const SPENDING_LIMITS = {
 export class Spending {
   readonly #usage: UsageStore;
   readonly #clock: Clock;
+  readonly #by: Spender;
   readonly #periods = new Map<Period, PeriodSums>();
 
-  constructor(usage: UsageStore, clock: Clock) {
+  constructor(usage: UsageStore, clock: Clock, by: Spender) {
     this.#usage = usage;
     this.#clock = clock;
+    this.#by = by;
   }
 
   /** What an answer of this node cost; the store has its row already, or will in a moment. */
-  add(key: string, usd: number): void {
-    for (const period of this.#periods.values()) period.add(key, usd);
+  add(name: string, usd: number): void {
+    for (const period of this.#periods.values()) period.add(name, usd);
   }
 
   /** Rejects where the store does not answer; the next question asks it again. */
-  of(key: string, per: Period): Promise<number> {
-    const sums = this.#periods.get(per) ?? new PeriodSums(per, this.#usage, this.#clock);
+  of(name: string, per: Period): Promise<number> {
+    const sums = this.#periods.get(per) ?? new PeriodSums(per, this.#usage, this.#clock, this.#by);
     this.#periods.set(per, sums);
-    return sums.of(key);
+    return sums.of(name);
   }
 }
 
@@ -61,6 +66,7 @@ class PeriodSums {
   readonly #per: Period;
   readonly #usage: UsageStore;
   readonly #clock: Clock;
+  readonly #by: Spender;
   #from = -1;
   #read: Read | undefined;
   #reading: Promise<void> | undefined;
@@ -68,17 +74,18 @@ class PeriodSums {
   #own = new Map<string, number>();
   #isSoon = false;
 
-  constructor(per: Period, usage: UsageStore, clock: Clock) {
+  constructor(per: Period, usage: UsageStore, clock: Clock, by: Spender) {
     this.#per = per;
+    this.#by = by;
     this.#usage = usage;
     this.#clock = clock;
   }
 
-  add(key: string, usd: number): void {
-    this.#own.set(key, (this.#own.get(key) ?? 0) + usd);
+  add(name: string, usd: number): void {
+    this.#own.set(name, (this.#own.get(name) ?? 0) + usd);
   }
 
-  async of(key: string): Promise<number> {
+  async of(name: string): Promise<number> {
     this.#turnOver();
     if (!this.#isFresh()) {
       this.#reading ??= this.#reread().finally(() => {
@@ -87,7 +94,7 @@ class PeriodSums {
       await this.#reading;
     }
     const { base, tail } = this.#read ?? {};
-    return (base?.get(key) ?? 0) + (tail?.get(key) ?? 0) + (this.#own.get(key) ?? 0);
+    return (base?.get(name) ?? 0) + (tail?.get(name) ?? 0) + (this.#own.get(name) ?? 0);
   }
 
   #isFresh(): boolean {
@@ -114,15 +121,15 @@ class PeriodSums {
       this.#own = new Map();
       this.#read = { base, tail, tailFrom, basedAt: known?.basedAt ?? at, at };
     } catch (error) {
-      for (const [key, usd] of before) this.add(key, usd);
+      for (const [name, usd] of before) this.add(name, usd);
       throw error;
     }
   }
 
   async #sum(from: number, to: number): Promise<Sums> {
     if (to <= from) return new Map();
-    const sums = await this.#usage.summarise({ from, to, by: ['principal'] });
-    return new Map(sums.map(({ group, costUsd }) => [group.principal ?? '', costUsd]));
+    const sums = await this.#usage.summarise({ from, to, by: [this.#by] });
+    return new Map(sums.map(({ group, costUsd }) => [group[this.#by] ?? '', costUsd]));
   }
 
   #turnOver(): void {

@@ -1,4 +1,6 @@
 /** What a key may use: tokens a minute, answers at once, money. One key's limits are nothing to another. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
@@ -170,4 +172,62 @@ it('a model without a price is not free for a key with a budget', async () => {
   const allowed = await open({ budget: { usd: 1, per: 'week', on_unknown: 'allow' } }, () => answerWith(1));
   const answer = await allowed.ask('alice', { model: 'unpriced' });
   expect([answer.status, answer.headers.get('x-toolgate-budget')]).toEqual([200, 'unknown; allowed']);
+});
+
+it('the keys of a team share its budget, those of the file and those made since; a reload takes another', async () => {
+  const upstream = await startUpstream(() => answerWith(60));
+  const config = (usd: number) => ({
+    server: {
+      drain_s: 0,
+      keys: [
+        { key: 'k-root', name: 'root', scopes: ['call', 'admin'] },
+        { key: 'k-alice', name: 'alice', team: 'web' },
+      ],
+    },
+    teams: { web: { budget: { usd, per: 'month' } } },
+    upstreams: { up: upstream.config('openai-chat') },
+    models: { priced: { upstream: 'up', price: { input: 1_000_000, output: 1_000_000 } } },
+  });
+  const gateway = await startTestGateway({ config: config(100) });
+  const call = (key: string, path: string, body: object): Promise<Response> =>
+    fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+    });
+  const ask = (key: string, path = '/v1/messages') =>
+    call(key, path, { model: 'priced', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] });
+  const made = async (name: string, team: string): Promise<string> => {
+    const answer = await call('k-root', '/api/keys', { name, team });
+    expect(answer.status).toBe(201);
+    return JSON.parse(await answer.text()).secret;
+  };
+  const [bob, carol] = [await made('bob', 'web'), await made('carol', 'nobody-configured-it')];
+
+  const first = await ask('k-alice');
+  expect(first.headers.get('x-toolgate-team-budget')).toMatch(/^0\.0000 of 100 USD a month; resets /);
+  expect((await ask(bob)).status).toBe(200);
+  for (const key of ['k-alice', bob]) {
+    const refused = await ask(key);
+    expect([refused.status, refused.headers.get('x-should-retry')]).toEqual([429, 'false']);
+    expect(refused.headers.get('anthropic-ratelimit-unified-status')).toBe('rejected');
+    expect(await refused.json()).toMatchObject({
+      error: {
+        type: 'billing_error',
+        message: expect.stringContaining('The team "web" has spent its budget of 100 USD a month'),
+      },
+    });
+  }
+  const chat = await ask(bob, '/v1/chat/completions');
+  expect([chat.status, await chat.json()]).toMatchObject([429, { error: { code: 'insufficient_quota' } }]);
+  for (const key of [carol, 'k-root']) expect((await ask(key)).status).toBe(200);
+
+  await writeFile(join(gateway.folder, 'toolgate.yaml'), JSON.stringify(config(1000)));
+  const reloaded = await call('k-root', '/api/reload', {});
+  expect(JSON.parse(await reloaded.text())).toMatchObject({ changed: ['teams'], restart: [] });
+  const again = await ask(bob);
+  expect([again.status, again.headers.get('x-toolgate-team-budget')]).toEqual([
+    200,
+    expect.stringMatching(/^120\.0000 of 1000 USD a month/),
+  ]);
 });

@@ -33,7 +33,7 @@ export interface KeyOptions {
 /** What a key may use, as the configuration says it. */
 export type KeyLimitOptions = Pick<
   KeyOptions,
-  'name' | 'rpm' | 'tpm' | 'max_streams' | 'max_agents' | 'budget'
+  'name' | 'team' | 'rpm' | 'tpm' | 'max_streams' | 'max_agents' | 'budget'
 >;
 
 /** How a key that was made at run time stands. */
@@ -363,9 +363,10 @@ function partOf(limits: KeyLimitOptions, workers: number): KeyLimitOptions {
   return part;
 }
 
-function limitsOf({ name, rpm, tpm, maxStreams, maxAgents, budget }: StoredKey): KeyLimitOptions {
+function limitsOf({ name, team, rpm, tpm, maxStreams, maxAgents, budget }: StoredKey): KeyLimitOptions {
   return {
     name,
+    ...(team !== undefined && { team }),
     ...(rpm !== undefined && { rpm }),
     ...(tpm !== undefined && { tpm }),
     ...(maxStreams !== undefined && { max_streams: maxStreams }),

@@ -25,10 +25,12 @@ export type ConsoleEvent = { id: string; prev: string | null } & (
   | { type: 'ping'; now: Time }
 );
 
-/** A key has passed the soft limit of its budget; once a period and node. */
+/** A key, or its team, has passed the soft limit of its budget; once a period and node. */
 export interface BudgetEventWire {
   type: 'budget';
   key: string;
+  /** Where it is the budget of the team; `key` is whose request passed it. */
+  team?: string;
   spent_usd: number;
   soft_usd: number;
   usd: number;
