@@ -152,6 +152,7 @@ export class GatewayServer {
     };
     this.#connections = new Connections(limits.stallMs, {
       onDone: this.#report,
+      onLeft: (exchange, work) => this.#detach(exchange, work),
       onIdle: (connection) => sayLastWords(connection, limits.lingerMs),
     });
     server
@@ -308,14 +309,18 @@ export class GatewayServer {
     exchange.facts.route = '/v1/responses (background)';
     exchange.span = beginRequestSpan(this.#options.tracer, exchange);
     this.#metrics.openRequests.add(1);
-    const over = work(exchange)
-      .catch((error: unknown) => this.#fail(exchange, error))
-      .finally(() => {
-        this.#detached.delete(exchange);
-        this.#report(exchange);
-      });
+    const served = work(exchange).catch((error: unknown) => this.#fail(exchange, error));
+    return { exchange, over: this.#detach(exchange, served) };
+  }
+
+  /** `work` never rejects. */
+  #detach(exchange: Exchange, work: Promise<void>): Promise<void> {
+    const over = work.finally(() => {
+      this.#detached.delete(exchange);
+      this.#report(exchange);
+    });
     this.#detached.set(exchange, over);
-    return { exchange, over };
+    return over;
   }
 
   async #detachedOver(): Promise<void> {

@@ -5,9 +5,14 @@ import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/core/errors.js';
 import type { ModelEvent } from '../../src/core/events.js';
+import type { Answer, ModelRequest } from '../../src/engines/engine.js';
+import { openStore } from '../../src/store/open/open-store.js';
+import { closeAfterTest } from '../support/cleanup.js';
 import { deferred, gate, turnOfLoop } from '../support/gate.js';
 import { openRaw, requestBytes, sendRaw } from '../support/raw-http.js';
 import { openResponsesSocket, refusedSocket, responseIn, textOf } from '../support/responses-socket.js';
+import { until } from '../support/until.js';
+import { isRecord } from '../support/violation.js';
 import { answerOf, HELLO, startServer } from './server-harness.js';
 
 const ASK = { model: 'm', input: 'q' };
@@ -314,34 +319,141 @@ describe('a peer that stops reading', () => {
   });
 });
 
+/** Says something, then waits; goes on when it is let, or ends with the signal. */
+function heldAnswer(held: ReturnType<typeof gate>, then: readonly ModelEvent[], headers = {}) {
+  return async (): Promise<Answer> => ({
+    ...answerOf(
+      (async function* (): AsyncGenerator<readonly ModelEvent[]> {
+        yield [{ type: 'text', text: 'hel' }];
+        await held.pass();
+        yield [...then];
+      })(),
+    ),
+    headers,
+  });
+}
+
+const REST: readonly ModelEvent[] = [{ type: 'text', text: 'lo' }, ...(HELLO.at(-1) ?? [])];
+
+async function begunOn(socket: Awaited<ReturnType<typeof openResponsesSocket>>): Promise<string> {
+  for (;;) {
+    const { type, response } = await socket.next();
+    if (type === 'response.created' && isRecord(response)) return String(response['id']);
+  }
+}
+
 describe('a socket that is killed', () => {
-  it('cancels what runs and what waits, as a dropped stream does', async () => {
+  const BOB = { ...KEY, key: 'secret-of-bob', name: 'bob' };
+
+  async function openWorld(run: (call: ModelRequest) => Promise<Answer>) {
+    const store = await openStore('sqlite::memory:', { baseDir: '/' });
+    closeAfterTest(() => store.close());
+    const { answers, runs } = store;
+    const server = await startServer({ keys: [KEY, BOB], parts: { answers, runs }, run });
+    const get = async (id: string, key = KEY.key) => {
+      const headers = { authorization: `Bearer ${key}` };
+      const answer = await fetch(`${server.url}/v1/responses/${id}`, { headers });
+      return { status: answer.status, body: JSON.parse(await answer.text()) };
+    };
+    const post = async (path: string) =>
+      JSON.parse(
+        await (await fetch(`${server.url}/v1/responses/${path}`, { method: 'POST', headers: ALICE })).text(),
+      );
+    const open = () => openResponsesSocket(server.url, ALICE);
+    return { ...server, runs, get, post, open };
+  }
+
+  it('leaves an answer that goes on in the background, for its key alone, and drops what waits', async () => {
+    const held = gate();
+    const { get, open, calls, runs, server } = await openWorld(heldAnswer(held, REST));
+    const socket = await open();
+    socket.create(ASK);
+    socket.create(ASK);
+    const id = await begunOn(socket);
+    await held.reached;
+    socket.webSocket.terminate();
+    await until(async () => (await get(id)).status === 200);
+    expect(await get(id)).toMatchObject({ status: 200, body: { id, status: 'in_progress' } });
+    expect((await get(id, BOB.key)).status).toBe(404);
+    held.open();
+    await until(async () => (await get(id)).body.status === 'completed');
+    const { body } = await get(id);
+    expect(body.output).toMatchObject([
+      { type: 'message', content: [{ type: 'output_text', text: 'hello' }] },
+    ]);
+    expect((await get(id, BOB.key)).status).toBe(404);
+    expect(calls).toHaveLength(1);
+    await until(async () => (await runs.get(id)) === undefined);
+    // Another connection goes on from it.
+    const again = await open();
+    expect(textOf(await again.ask({ ...ASK, previous_response_id: id }))).toBe('hello');
+    expect(calls[1]?.request.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+    await server.drain(0);
+  });
+
+  it.each([
+    ['it is stored nowhere', { store: false }, {}],
+    ['it is the turn of an agent, which the same request resumes', {}, { 'x-session-id': 'ses_1' }],
+  ])('cancels what runs where %s', async (_, asked, headers) => {
     const aborted = deferred<unknown>();
-    const running = deferred();
-    let asked = 0;
-    const { url, nextRequest, server } = await startServer({
-      run: async ({ signal }) => {
-        asked += 1;
-        signal.addEventListener('abort', () => aborted.resolve(signal.reason));
-        return answerOf(
-          (async function* (): AsyncGenerator<readonly ModelEvent[]> {
-            yield [{ type: 'text', text: 'hel' }];
-            running.resolve();
-            await new Promise(() => {});
-          })(),
-        );
-      },
+    const held = gate();
+    const answer = heldAnswer(held, REST, headers);
+    const { get, open, nextRequest } = await openWorld(async ({ signal }) => {
+      signal.addEventListener('abort', () => aborted.resolve(signal.reason));
+      return answer();
     });
-    const socket = await openResponsesSocket(url);
+    const socket = await open();
     await nextRequest();
-    socket.create(ASK);
-    socket.create(ASK);
-    await running.promise;
+    socket.create({ ...ASK, ...asked });
+    const id = await begunOn(socket);
+    await held.reached;
     socket.webSocket.terminate();
     expect(await aborted.promise).toMatchObject({ stopCause: 'client-gone' });
     expect(await nextRequest()).toMatchObject({ status: 499, error: 'client_closed' });
-    expect(asked).toBe(1);
-    await server.drain(0);
+    expect((await get(id)).status).toBe(404);
+    held.open();
+  });
+
+  it('can be cancelled, and what fails is shown as failed', async () => {
+    const held = gate();
+    const failing: ModelEvent = { type: 'error', error: new GatewayError('upstream_failed', 'It broke.') };
+    const { get, post, open } = await openWorld(heldAnswer(held, [failing]));
+    const [one, two] = [await open(), await open()];
+    const ids: string[] = [];
+    for (const socket of [one, two]) {
+      socket.create(ASK);
+      ids.push(await begunOn(socket));
+      socket.webSocket.terminate();
+    }
+    const [first = '', second = ''] = ids;
+    for (const id of ids) await until(async () => (await get(id)).status === 200);
+    expect(await post(`${first}/cancel`)).toMatchObject({ id: first, status: 'cancelled' });
+    held.open();
+    await until(async () => (await get(second)).body.status === 'failed');
+    expect((await get(first)).body.status).toBe('cancelled');
+  });
+
+  it('leaves no more of a key than it may have in the background', async () => {
+    const held = gate();
+    let cancelled = 0;
+    const answer = heldAnswer(held, REST);
+    const { open } = await openWorld(async ({ signal }) => {
+      signal.addEventListener('abort', () => {
+        cancelled += 1;
+      });
+      return answer();
+    });
+    for (let connection = 0; connection < 5; connection++) {
+      const socket = await open();
+      const lanes = connection === 4 ? 1 : 16;
+      for (let lane = 0; lane < lanes; lane++) socket.create({ ...ASK, stream_id: `l${lane}` });
+      for (let lane = 0; lane < lanes; lane++) await begunOn(socket);
+      socket.webSocket.terminate();
+      if (connection === 4) await until(async () => cancelled === 1);
+      else await socket.closed;
+    }
+    expect(cancelled).toBe(1);
+    held.open();
   });
 });
 

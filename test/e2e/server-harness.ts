@@ -58,7 +58,7 @@ export type ServerOptions = Partial<
   keys?: readonly KeyOptions[];
   /** Parts of the store that are real. */
   parts?: Partial<
-    Pick<GatewayServerOptions['store'], 'answers' | 'leases' | 'rules' | 'sessions' | 'signIns'>
+    Pick<GatewayServerOptions['store'], 'answers' | 'leases' | 'rules' | 'runs' | 'sessions' | 'signIns'>
   >;
   loopback?: boolean;
   run?: (call: ModelRequest) => Promise<Answer>;

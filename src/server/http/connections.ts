@@ -1,10 +1,11 @@
 /**
- * Which exchanges run on which connection: when a connection goes, so does its work. And the answers to
+ * Which exchanges run on which connection: when a connection goes, so does its work, unless it is to go on. And the answers to
  * what Node's parser could not read, or what did not come in time.
  */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { deferred } from '../../core/deferred.js';
 import { GatewayError } from '../../core/errors.js';
 import { StopError } from '../../core/stopping.js';
 import { clientClosed, type Exchange } from './exchange.js';
@@ -12,6 +13,8 @@ import { errorShapeOf } from './respond.js';
 
 /** An exchange is over when its handler is, and its answer is out or its connection gone. */
 interface Progress {
+  /** Resolves when the handler is through. */
+  work: Promise<void>;
   worked: boolean;
   written: boolean;
 }
@@ -28,6 +31,8 @@ interface ClientConnection {
 interface ConnectionEvents {
   /** Called once for each exchange. */
   onDone(exchange: Exchange): void;
+  /** Instead of `onDone`: the connection is gone and the exchange goes on, until `work` is through. */
+  onLeft(exchange: Exchange, work: Promise<void>): void;
   /** Nothing runs on the connection any more; it may be closed already. */
   onIdle(connection: ClientConnection): void;
 }
@@ -64,7 +69,12 @@ export class Connections {
     };
     this.#open.set(socket, connection);
     socket.once('close', () => {
-      for (const exchange of [...connection.exchanges.keys()]) {
+      for (const [exchange, { work, worked }] of [...connection.exchanges]) {
+        if (!worked && exchange.outlivesClient()) {
+          this.#remove(connection, exchange);
+          this.#events.onLeft(exchange, work);
+          continue;
+        }
         exchange.abort(clientClosed());
         this.#progress(connection, exchange, 'written');
       }
@@ -79,13 +89,15 @@ export class Connections {
   begin(exchange: Exchange, work: () => Promise<void>): void {
     const connection = this.#open.get(exchange.request.socket);
     if (connection === undefined) return;
-    connection.exchanges.set(exchange, { worked: false, written: false });
+    const begun = deferred();
+    connection.exchanges.set(exchange, { work: begun.promise, worked: false, written: false });
     this.#running.add(exchange);
     exchange.onSent((taken) => {
       if (!taken) exchange.abort(clientClosed());
       this.#progress(connection, exchange, 'written');
     });
     void work().then(() => {
+      begun.resolve();
       if (exchange.upgraded) this.#progress(connection, exchange, 'written');
       this.#progress(connection, exchange, 'worked');
     });
@@ -103,7 +115,7 @@ export class Connections {
     });
   }
 
-  #progress(connection: ClientConnection, exchange: Exchange, step: keyof Progress): void {
+  #progress(connection: ClientConnection, exchange: Exchange, step: 'worked' | 'written'): void {
     const progress = connection.exchanges.get(exchange);
     if (progress === undefined) return;
     progress[step] = true;
@@ -115,11 +127,15 @@ export class Connections {
       connection.socket.setTimeout(this.#stallMs);
       return;
     }
+    this.#events.onDone(exchange);
+    this.#remove(connection, exchange);
+    if (connection.exchanges.size > 0 && exchange.message === undefined) connection.socket.setTimeout(0);
+  }
+
+  #remove(connection: ClientConnection, exchange: Exchange): void {
     connection.exchanges.delete(exchange);
     this.#running.delete(exchange);
-    this.#events.onDone(exchange);
     if (connection.exchanges.size === 0) this.#events.onIdle(connection);
-    else if (exchange.message === undefined) connection.socket.setTimeout(0);
     if (this.#running.size > 0) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }

@@ -98,6 +98,8 @@ export class Exchange {
   listens = false;
   /** The connection is a WebSocket from now on: there is no response to wait for. */
   upgraded = false;
+  /** Asked when the client is gone: true where the work goes on without it. */
+  outlivesClient: () => boolean = () => false;
   /** Told the conversation that the request is a turn of, as soon as it is known. */
   onSession: (session: string) => void = () => {};
   readonly #abort = new AbortController();

@@ -79,6 +79,7 @@ export class MessageSocket implements Ticking {
   /** Since when a message has been on its way. */
   #partialSince: number | undefined;
   #closed = false;
+  #isGivenUp = false;
 
   constructor(webSocket: WebSocket, socket: Socket, options: SocketOptions) {
     this.#webSocket = webSocket;
@@ -105,9 +106,14 @@ export class MessageSocket implements Ticking {
     return this.#webSocket.readyState === this.#webSocket.OPEN;
   }
 
+  /** The peer was cut off because it did not take what was sent. */
+  get isGivenUp(): boolean {
+    return this.#isGivenUp;
+  }
+
   /** The peer has yet to take what was sent. */
   get behind(): boolean {
-    return this.#socket.writableNeedDrain;
+    return !this.#closed && this.#socket.writableNeedDrain;
   }
 
   /** False when the peer is behind: await `drained` before the next. */
@@ -117,7 +123,7 @@ export class MessageSocket implements Ticking {
     return this.#keepsUp();
   }
 
-  /** Resolves when the peer has caught up. Never when it goes away. */
+  /** Resolves when the peer has caught up, or is gone. */
   drained(): Promise<void> {
     if (!this.behind) return Promise.resolve();
     this.#drained ??= deferred();
@@ -152,6 +158,7 @@ export class MessageSocket implements Ticking {
   }
 
   onStall(): void {
+    this.#isGivenUp = true;
     this.terminate();
   }
 
@@ -217,6 +224,7 @@ export class MessageSocket implements Ticking {
   #onClose(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#drained?.resolve();
     this.#options.clock.delete(this);
     this.#options.onClose();
   }

@@ -80,7 +80,7 @@ export class BackgroundRun implements SocketMessage {
   }
 
   stream(): StreamWriter {
-    return new LogWriter((event) => this.#take(event));
+    return new LogWriter((event) => this.take(event));
   }
 
   fail(exchange: Exchange, error: GatewayError): void {
@@ -122,7 +122,8 @@ export class BackgroundRun implements SocketMessage {
     }
   }
 
-  #take({ event: type, data }: ServerSentEvent): void {
+  /** The next event of the answer. */
+  take({ event: type, data }: ServerSentEvent): void {
     if (this.#isOver) return;
     const event: unknown = JSON.parse(data);
     if (!isObject(event)) return;

@@ -1,7 +1,8 @@
 /**
  * Answers in the background (`background: true`), for every engine. What was asked is in the store before
  * it begins: an agent's turn goes on when the gateway is back, and any other that was under way is shown as
- * failed, for nobody can tell what became of it.
+ * failed, for nobody can tell what became of it. The answer to a message of a WebSocket that has dropped
+ * becomes one of them.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -21,7 +22,7 @@ import type { Exchange, SocketMessage } from '../http/exchange.js';
 import { clientHeaders } from '../http/read-request.js';
 import { requestDigest } from './answer-once.js';
 import { BackgroundRun } from './background-run.js';
-import type { ModelApiContext } from './context.js';
+import type { DroppedAnswer, ModelApiContext } from './context.js';
 import { modelHandler } from './endpoint.js';
 import { keepEndedResponse, type ResponseMemory, responseMemory } from './response-memory.js';
 import { sendOwn } from './responses.js';
@@ -117,9 +118,8 @@ export class BackgroundRuns {
 
   /** Takes a place among those of the key, until it runs. Throws `rate_limited`. */
   #enter(principal: string): () => void {
-    const running = [...this.#running.values()].filter((each) => each.principal === principal).length;
     const starting = this.#starting.get(principal) ?? 0;
-    if (running + starting >= RUNNING) {
+    if (this.#isFull(principal)) {
       throw new GatewayError(
         'rate_limited',
         `The key "${principal}" has ${RUNNING} answers under way in the background. Wait for one, or cancel one.`,
@@ -132,6 +132,35 @@ export class BackgroundRuns {
       if (left > 0) this.#starting.set(principal, left);
       else this.#starting.delete(principal);
     };
+  }
+
+  #isFull(principal: string): boolean {
+    const running = [...this.#running.values()].filter((each) => each.principal === principal).length;
+    return running + (this.#starting.get(principal) ?? 0) >= RUNNING;
+  }
+
+  /** Its exchange runs already: what is left of it comes to the run that is returned. */
+  takeOver({ exchange, body, response, isForwarded, over }: DroppedAnswer): BackgroundRun | undefined {
+    const { principal, headers } = exchange;
+    const { id } = response;
+    const given: unknown = JSON.parse(body.toString());
+    if (typeof id !== 'string' || !isObject(given) || this.#isFull(principal.name)) return undefined;
+    const asked: Asked = { body: given, headers: clientHeaders(headers) };
+    const run = new BackgroundRun({ id, body, headers: asked.headers, queued: response, streams: false });
+    const settled = this.#note(run, principal.name, asked, isForwarded)
+      .then(() => over)
+      .then(() => this.#settle(run, principal.name, exchange, asked, isForwarded));
+    this.#running.set(id, { run, principal: principal.name, exchange, settled });
+    return run;
+  }
+
+  /** For other nodes, and for the next gateway: what an upstream keeps they ask the upstream for. */
+  async #note(run: BackgroundRun, principal: string, request: Asked, isForwarded: boolean): Promise<void> {
+    const { runs, log } = this.#options;
+    if (isForwarded) return;
+    await runs.create({ id: run.id, principal, owner: this.#owner, request }).catch((error: unknown) => {
+      log.warn({ err: error, id: run.id }, 'an answer whose connection dropped could not be noted');
+    });
   }
 
   async find(id: string, principal: string): Promise<BackgroundRun | undefined> {
@@ -227,7 +256,13 @@ export class BackgroundRuns {
     return run;
   }
 
-  async #settle(run: BackgroundRun, principal: string, exchange: Exchange, asked: Asked): Promise<void> {
+  async #settle(
+    run: BackgroundRun,
+    principal: string,
+    exchange: Exchange,
+    asked: Asked,
+    isForwarded = false,
+  ): Promise<void> {
     const { runs, log } = this.#options;
     try {
       const cause = causeOf(exchange.failure);
@@ -235,6 +270,7 @@ export class BackgroundRuns {
       if (cause === 'gateway-stops' && exchange.facts.session !== undefined) return;
       if (cause === 'person-stopped') run.end({ status: 'cancelled', error: null });
       run.end({ status: 'failed', error: { code: 'server_error', message: 'The answer broke off.' } });
+      if (isForwarded) return;
       const response =
         cause === 'person-stopped' ? { ...run.response, status: 'cancelled', error: null } : run.response;
       await this.#keep(run.id, principal, asked, response, run);

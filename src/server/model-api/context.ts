@@ -2,6 +2,8 @@
 import type { AnswerMemory } from '../../answers/answer-memory.js';
 import type { Peers } from '../../cluster/peers.js';
 import type { JsonObject } from '../../core/conversation.js';
+import type { GatewayError } from '../../core/errors.js';
+import type { ServerSentEvent } from '../../core/server-sent-event.js';
 import type { KnownParts } from '../../dialects/shared/known-parts.js';
 import type { Dispatcher } from '../../engines/engine.js';
 import type { Log } from '../../observability/log.js';
@@ -20,8 +22,29 @@ export interface BackgroundAnswers {
   /** One of this key that is under way. */
   find(id: string, principal: string): Promise<BackgroundAnswer | undefined>;
   cancel(id: string): Promise<void>;
+  /** Undefined where the key has as many under way as it may. */
+  takeOver(dropped: DroppedAnswer): TakenOver | undefined;
   /** Another process that makes one of this key. */
   ownerOf(id: string, principal: string): Promise<string | undefined>;
+}
+
+/** An answer that goes on without the connection that it was asked for on. */
+export interface DroppedAnswer {
+  exchange: Exchange;
+  /** The request as a POST would carry it. */
+  body: Buffer;
+  /** As its client got to see it. */
+  response: JsonObject;
+  /** An upstream keeps it, under its own id. */
+  isForwarded: boolean;
+  /** Resolves when its exchange is over. */
+  over: Promise<void>;
+}
+
+/** Where the rest of it goes. */
+export interface TakenOver {
+  take(event: ServerSentEvent): void;
+  fail(exchange: Exchange, error: GatewayError): void;
 }
 
 export interface BackgroundAnswer {

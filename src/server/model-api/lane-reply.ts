@@ -1,5 +1,6 @@
 /** The answer to one message of a WebSocket: the events of the stream, each as a message of its own. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { JsonObject } from '../../core/conversation.js';
 import type { GatewayError } from '../../core/errors.js';
 import { isObject } from '../../core/is-object.js';
 import type { ServerSentEvent } from '../../core/server-sent-event.js';
@@ -8,6 +9,7 @@ import type { Exchange, SocketMessage } from '../http/exchange.js';
 import { errorHeaders } from '../http/respond.js';
 import type { StreamWriter } from '../http/sse-writer.js';
 import type { MessageSocket } from '../http/web-socket.js';
+import type { TakenOver } from './context.js';
 
 const BEGIN = 'response.created';
 const ENDS: ReadonlySet<string> = new Set([
@@ -34,11 +36,26 @@ export class LaneReply implements SocketMessage {
   #onSent: ((taken: boolean) => void)[] = [];
   /** Once the answer is whole. */
   #sent = false;
+  /** The event that began it. */
+  #begun: string | undefined;
+  /** Who takes it where the connection is gone. */
+  #taker: TakenOver | undefined;
 
   constructor(options: LaneReplyOptions) {
     this.headers = options.headers;
     this.body = options.body;
     this.#options = options;
+  }
+
+  /** The response as its client got to see it begin; undefined where it has not. */
+  get begun(): JsonObject | undefined {
+    const event = this.#begun === undefined ? undefined : parse(this.#begun);
+    return isObject(event) && isObject(event['response']) ? event['response'] : undefined;
+  }
+
+  /** What comes from now on goes there. */
+  giveTo(taker: TakenOver): void {
+    this.#taker = taker;
   }
 
   stream({ facts }: Exchange, headers: OutgoingHttpHeaders): StreamWriter {
@@ -49,11 +66,16 @@ export class LaneReply implements SocketMessage {
   }
 
   onSent(listener: (taken: boolean) => void): void {
-    if (this.#sent) listener(this.#options.socket.isOpen);
+    if (this.#sent) listener(this.#taker !== undefined || this.#options.socket.isOpen);
     else this.#onSent.push(listener);
   }
 
   fail(exchange: Exchange, error: GatewayError): void {
+    if (this.#taker !== undefined) {
+      this.#taker.fail(exchange, error);
+      this.#end();
+      return;
+    }
     exchange.response.statusCode = error.status;
     const shape = exchange.encodeError(error, exchange.id);
     const headers = { 'x-request-id': exchange.id, ...errorHeaders(error) };
@@ -67,6 +89,11 @@ export class LaneReply implements SocketMessage {
     const listeners = this.#onSent;
     this.#onSent = [];
     this.#sent = true;
+    if (this.#taker !== undefined) {
+      // It is there for its client, who asks for it.
+      for (const each of listeners) each(true);
+      return;
+    }
     this.#options.socket.onSent((taken) => {
       for (const each of listeners) each(taken);
     });
@@ -81,8 +108,14 @@ export class LaneReply implements SocketMessage {
     // `[DONE]`, which some servers add.
     if (!text.startsWith('{') || !text.endsWith('}')) return undefined;
     const type = event === '' || event === 'message' ? typeIn(text) : event;
-    if (type === BEGIN)
+    if (this.#taker !== undefined) {
+      this.#taker.take({ event: type, data: text });
+      return undefined;
+    }
+    if (type === BEGIN) {
+      this.#begun = text;
       return { text: this.#named(withField(text, 'headers', shown(headers))), kind: 'event' };
+    }
     if (!ENDS.has(type)) return { text: this.#named(text), kind: 'event' };
     const last = parse(text);
     if (type !== 'error') {

@@ -123,6 +123,7 @@ export class LaneRequest {
   readonly #previous: string | undefined;
   /** What an upstream calls the answer that it forwards. */
   #forwarded: string | undefined;
+  #isKeptAnyway = false;
 
   /** When its turn has come: the request before it may be what it goes on from. */
   constructor(given: JsonObject, lane: string, principal: string, answers: ConnectionAnswers) {
@@ -163,10 +164,25 @@ export class LaneRequest {
 
   /** The last event of an answer that is forwarded as it came. */
   ended(response: unknown): void {
-    if (this.#forwarded === undefined || !isObject(response)) return;
+    if (!this.#isLocal || this.#forwarded === undefined || !isObject(response)) return;
     const { id, output } = response;
     if (id !== this.#forwarded || !Array.isArray(output)) return;
     this.keep(this.#forwarded, output.filter(isReadable));
+  }
+
+  /** The answer is to be stored. */
+  get isStored(): boolean {
+    return !this.#isLocal;
+  }
+
+  /** Undefined where the gateway makes the answer itself. */
+  get forwarded(): string | undefined {
+    return this.#forwarded;
+  }
+
+  /** From now on somebody else writes down what becomes of it, also where it fails. */
+  keptAnyway(): void {
+    this.#isKeptAnyway = true;
   }
 
   /** What the endpoint remembers of it. */
@@ -179,7 +195,10 @@ export class LaneRequest {
     },
     keep: (turn, context) => {
       const kept = responseMemory.keep(turn, context);
-      if (!this.#isLocal) return kept;
+      if (!this.#isLocal) {
+        const drop = async () => (this.#isKeptAnyway ? undefined : kept?.drop());
+        return kept && { finish: (whole) => kept.finish(whole), drop };
+      }
       const local = this.#record(turn);
       // A turn of a conversation is added to it, also where the answer is stored nowhere.
       return {
@@ -188,8 +207,8 @@ export class LaneRequest {
       };
     },
     keepForwarded: async (answer, context) => {
-      if (this.#isLocal) this.#forwarded = answer.id;
-      else await responseMemory.keepForwarded(answer, context);
+      this.#forwarded = answer.id;
+      if (!this.#isLocal) await responseMemory.keepForwarded(answer, context);
     },
   };
 

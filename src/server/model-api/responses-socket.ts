@@ -175,7 +175,9 @@ class ResponsesSocket {
     }
     this.#busy.add(lane);
     const onEnd = (response: unknown) => request.ended(response);
-    const answered = this.#serve(lane, request.body, onEnd, async (exchange) => {
+    const reply = this.#replyOn(lane, request.body, onEnd);
+    const answered = this.#serve(reply, async (exchange) => {
+      exchange.outlivesClient = () => this.#goesOn(exchange, request, reply, answered);
       if (generate) await modelHandler(openaiResponses, request.memory)(exchange, this.#context, {});
       else warmUp(exchange, request, this.#context);
     });
@@ -188,22 +190,38 @@ class ResponsesSocket {
   /** A message that is no request is one for the log, the metrics and the rate all the same. */
   #refuse(lane: string, error: unknown): void {
     const refused = this.#serve(
-      lane,
-      NO_BYTES,
-      () => {},
+      this.#replyOn(lane, NO_BYTES, () => {}),
       () => Promise.reject(error),
     );
     void refused.then(() => this.#settle());
   }
 
-  async #serve(
-    lane: string,
-    body: Buffer,
-    onEnd: (response: unknown) => void,
-    work: (exchange: Exchange) => Promise<void>,
-  ): Promise<void> {
+  /**
+   * The connection is gone: an answer that is to be stored goes on in the background, once its client knows its
+   * id. Not that of an agent, whose turn goes on with the same request, sent again.
+   */
+  #goesOn(exchange: Exchange, request: LaneRequest, reply: LaneReply, over: Promise<void>): boolean {
+    const { begun } = reply;
+    const { session, upstream } = exchange.facts;
+    const isRelayed = upstream !== undefined && session === undefined;
+    if (begun === undefined || !request.isStored || !isRelayed) return false;
+    // Who does not read does not want it, and a gateway that stops makes nothing any more.
+    if (this.#socket.isGivenUp || this.#context.isDraining()) return false;
+    const isForwarded = request.forwarded !== undefined;
+    const dropped = { exchange, body: request.body, response: begun, isForwarded, over };
+    const taker = this.#context.background.takeOver(dropped);
+    if (taker === undefined) return false;
+    request.keptAnyway();
+    reply.giveTo(taker);
+    return true;
+  }
+
+  #replyOn(lane: string, body: Buffer, onEnd: (response: unknown) => void): LaneReply {
     const streamId = lane === UNNAMED ? undefined : lane;
-    const message = new LaneReply({ socket: this.#socket, headers: this.#headers, body, streamId, onEnd });
+    return new LaneReply({ socket: this.#socket, headers: this.#headers, body, streamId, onEnd });
+  }
+
+  async #serve(message: LaneReply, work: (exchange: Exchange) => Promise<void>): Promise<void> {
     this.#running += 1;
     await this.#context.serveMessage(this.opened, message, work);
     this.#running -= 1;

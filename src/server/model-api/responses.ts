@@ -84,11 +84,13 @@ export const cancelResponse: ModelApiHandler = async (exchange, context, { id = 
   if (await forwardRun(exchange, context, id)) return;
   const { answers, background } = context;
   const principal = exchange.principal.name;
-  if ((await background.find(id, principal)) !== undefined) await background.cancel(id);
+  const isRunning = (await background.find(id, principal)) !== undefined;
+  if (isRunning) await background.cancel(id);
   const turn = await findStoredResponse(id, principal, answers);
   if (turn === undefined) return sendKept(exchange, context, id, 'POST', '/cancel');
   // What has come to its end stays as it is, and is said again.
-  if (turn.response['background'] === true) return sendJson(exchange, 200, shown(turn, turn.encrypted));
+  if (isRunning || turn.response['background'] === true)
+    return sendJson(exchange, 200, shown(turn, turn.encrypted));
   throw new GatewayError(
     'invalid_request',
     'Only an answer in the background can be cancelled. End the request instead.',
