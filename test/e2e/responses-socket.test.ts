@@ -7,9 +7,17 @@ import { closeAfterTest } from '../support/cleanup.js';
 import { type GatewayOptions, startTestGateway } from '../support/gateway.js';
 import { openResponsesSocket, responseIn, textOf } from '../support/responses-socket.js';
 import { inDialect } from '../support/scripted-answers.js';
-import { gate, type RecordedRequest, type Script, sse, startUpstream } from '../support/scripted-upstream.js';
+import {
+  gate,
+  json,
+  type RecordedRequest,
+  type Script,
+  sse,
+  startUpstream,
+} from '../support/scripted-upstream.js';
 import { openaiClient } from '../support/sdk.js';
 import { parseSse, validateResponsesStream } from '../support/sse.js';
+import { until } from '../support/until.js';
 import { isRecord } from '../support/violation.js';
 import { call, callsAnswer, responsesStream, type Scripted, textAnswer } from '../support/wire.js';
 import { repository, startAgent } from './native-agent-harness.js';
@@ -158,6 +166,30 @@ describe('a forwarded turn', () => {
       stream: true,
       input: [user('One?'), ...output, user('Two?')],
     });
+  });
+});
+
+describe('a forwarded turn whose socket drops', () => {
+  it('is read to its end, so that its upstream has the whole of it', async () => {
+    const held = gate();
+    const whole = responsesStream(textAnswer('It is blue.'));
+    const at = whole.indexOf('event: response.output_text.done');
+    const stream = sse([whole.slice(0, at), held, whole.slice(at)]);
+    const kept = json({ id: 'theirs', object: 'response', status: 'completed' });
+    const { gateway, upstream } = await open('openai-responses', ({ method }) =>
+      method === 'GET' ? kept : stream,
+    );
+    const socket = await openResponsesSocket(gateway.url);
+    socket.create({ model: 'm', input: 'q' });
+    const { response } = await socket.next();
+    const id = isRecord(response) ? String(response['id']) : '';
+    await held.reached;
+    socket.webSocket.terminate();
+    const get = async () => JSON.parse(await (await fetch(`${gateway.url}/v1/responses/${id}`)).text());
+    await until(async () => (await get()).status === 'in_progress');
+    held.open();
+    expect(await upstream.requests[0]?.outcome).toBe('answered');
+    await until(async () => (await get()).id === 'theirs');
   });
 });
 
