@@ -6,7 +6,7 @@ import type { Approval, ApprovalStore } from '../../store/approvals.js';
 import type { GatedToolCall } from '../gate.js';
 import type { ApprovalState } from './approval-state.js';
 import { isByRule } from './conclude.js';
-import { approvalId } from './identity.js';
+import { approvalId, digestOfToolCall } from './identity.js';
 
 const MAX_VERSIONS = 10_000;
 
@@ -43,11 +43,10 @@ export class ApprovalLocator {
     return { version, reuse: last, mayHaveRun: false };
   }
 
-  /** Whatever it was about: where the call would do something else by now, it has to be asked again. */
+  /** By a person, about what it would do now. */
   async isAnswered(call: GatedToolCall): Promise<boolean> {
-    const { last } = await this.#newest(call, this.#state.approvals);
-    if (last === undefined || last.usedAt !== undefined || this.#state.delivered.has(last.id)) return false;
-    return (last.state === 'allowed' || last.state === 'denied') && !isByRule(last);
+    const { reuse } = await this.locate(call, digestOfToolCall(call));
+    return (reuse?.state === 'allowed' || reuse?.state === 'denied') && !isByRule(reuse);
   }
 
   async #newest(

@@ -361,6 +361,18 @@ describe('an answer before the turn of its call', () => {
     expect(await later.check(callOf('npm test'))).toMatchObject({ because: { kind: 'rule' } });
   });
 
+  it('keeps no rule from allowing the call where it was about something else', async () => {
+    const { ask, coordinator, gate, events } = await approvalBench();
+    const { approval, verdict } = await ask(early());
+    await coordinator.decide(approval.id, no(approval.digest));
+    await verdict;
+    await coordinator.addRule({ rule: 'Bash', behaviour: 'allow', scope: 'everywhere', createdBy: 'bob' });
+    const call = itself();
+    const other = { ...call, describe: { ...call.describe, title: 'Run it elsewhere' } };
+    expect(await gate.check(other)).toMatchObject({ allowed: true, because: { kind: 'rule' } });
+    expect(events.map(({ type }) => type)).toEqual(['requested', 'resolved']);
+  });
+
   it('is not waited for any more where the call would do something else in its turn', async () => {
     const { ask, coordinator, store } = await approvalBench();
     const first = await ask(early());
