@@ -36,6 +36,8 @@ export interface ToolRequest {
 const MOST_QUESTIONS = 10;
 /** Times that a call is sent again with what the server asked for. */
 const MOST_ROUNDS = 10;
+/** For so long a server may still ask about a call that nobody waits for. */
+const LEFT_MS = 10 * 60_000;
 /** Before a call is sent again for which nobody was asked anything. */
 const PACE_MS = 250;
 
@@ -61,8 +63,8 @@ export class ToolRequests {
   readonly #log: McpLog;
   readonly #limits: McpLimits;
   readonly #running = new Set<RunningCall>();
-  /** Sessions with a call that was left before the server answered it, two at most: it may work on, and ask. */
-  readonly #left = new Set<string | undefined>();
+  /** Sessions with a call that was left before the server answered it, and when: it may work on, and ask. */
+  readonly #left = new Map<string | undefined, number>();
 
   constructor(sdk: Sdk, { name, log, limits }: { name: string; log: McpLog; limits: McpLimits }) {
     this.#sdk = sdk;
@@ -73,12 +75,14 @@ export class ToolRequests {
 
   /** Questions of the older era come as requests of their own. Only those of a task say what call they are about. */
   answerQuestionsOf(client: Client): void {
+    this.#left.clear();
     client.setRequestHandler('elicitation/create', async ({ params }) => {
       const task = relatedTask.safeParse(params).data?._meta['io.modelcontextprotocol/related-task'].taskId;
       const about = task === undefined ? undefined : [...this.#running].find((call) => call.task === task);
       if (about !== undefined) return this.#ask(about, params);
       const [only, ...others] = this.#running;
-      const isOfAnother = [...this.#left].some((session) => session !== only?.session);
+      const since = performance.now() - LEFT_MS;
+      const isOfAnother = [...this.#left].some(([session, at]) => session !== only?.session && at > since);
       if (only !== undefined && others.length === 0 && !isOfAnother) return this.#ask(only, params);
       this.#log.warn(
         { server: this.#server, calls: this.#running.size },
@@ -110,8 +114,17 @@ export class ToolRequests {
       return await followTask(this.#sdk, this.#limits, { client, clock, timeout, onProgress, ask }, task);
     } finally {
       this.#running.delete(running);
-      if (clock.signal.aborted && this.#left.size < 2) this.#left.add(session);
+      const isAttributed = client.getProtocolEra() === 'modern' || running.task !== undefined;
+      if (clock.signal.aborted && !isAttributed) this.#leave(session);
     }
+  }
+
+  /** The newest last; of many sessions the last two are enough to know that another one left. */
+  #leave(session: string | undefined): void {
+    this.#left.delete(session);
+    this.#left.set(session, performance.now());
+    const [oldest] = this.#left.keys();
+    if (this.#left.size > 2) this.#left.delete(oldest);
   }
 
   /** 2026-07-28: the answer may be a question, and the call is sent again with what a person said. */
