@@ -2,6 +2,8 @@
  * What a request names of the things that another request has made: files, skills, answers. All keys share
  * the account that they are kept in, so the upstream would take any of them from any key.
  */
+
+import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { isObject } from '../../core/is-object.js';
 import { nestsDeeper } from '../../dialects/shared/scan-json.js';
@@ -45,10 +47,18 @@ export function referencesIn(body: unknown): Reference[] {
     } else if (Array.isArray(value)) {
       for (const item of value) open.push({ value: item, kind });
     } else if (isObject(value)) {
-      for (const [name, inner] of Object.entries(value)) open.push({ value: inner, kind: kindOf(name) });
+      for (const [name, inner] of Object.entries(value))
+        if (!isOpaque(name, value)) open.push({ value: inner, kind: kindOf(name) });
     }
   }
   return found;
+}
+
+/** What providers keep or hand on as it is: nothing in it is looked up. */
+const OPAQUE: ReadonlySet<string> = new Set(['metadata', 'input_schema', 'parameters']);
+
+function isOpaque(name: string, { type }: JsonObject): boolean {
+  return OPAQUE.has(name) || (name === 'input' && type === 'tool_use');
 }
 
 /** Those that the fields of a form name: by `file_id`, `image[file_id]`, or in JSON. Throws for JSON that nests too deep. */
