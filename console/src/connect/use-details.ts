@@ -102,7 +102,8 @@ export function useDetails(
     try {
       const answer = await post<UpstreamTestWire>('/api/upstreams/test', reachedBy(form));
       setTested(answer);
-      if (answer.models !== null) setForm(withModels(form, starting, answer.models));
+      const offered = answer.models;
+      if (offered !== null) setForm((now) => withModels(now, starting, offered));
       if (answer.models?.length === 0) setTyping(true);
       if (answer.problem !== null)
         refuse({ [fieldOfProblem(answer.problem, form)]: upstreamSentence(answer.problem, language) });
