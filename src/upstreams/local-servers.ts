@@ -5,6 +5,8 @@ export interface LocalServer {
   name: string;
   title: string;
   baseUrl: string;
+  /** How long it is waited for. */
+  patienceMs?: number;
 }
 
 /** All of them speak Chat Completions. */
@@ -28,7 +30,8 @@ export async function findLocalServers(
   servers: readonly LocalServer[] = LOCAL_SERVERS,
   stopped: AbortSignal = new AbortController().signal,
 ): Promise<FoundServer[]> {
-  const signal = AbortSignal.any([stopped, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
+  const patience = Math.max(...servers.map(({ patienceMs = PROBE_TIMEOUT_MS }) => patienceMs), 0);
+  const signal = AbortSignal.any([stopped, AbortSignal.timeout(patience)]);
   const answers = await Promise.all(
     servers.map(async (server): Promise<FoundServer | undefined> => {
       const answer = await askForModels({ dialect: LOCAL_DIALECT, base_url: server.baseUrl }, signal);

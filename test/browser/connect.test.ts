@@ -165,7 +165,7 @@ describe('connecting a provider', PATIENT, () => {
         : inDialect(textAnswer('Hello from here.'))(request, index),
     );
     const { page, dialog } = await begin({
-      localServers: [{ name: 'ollama', title: 'Ollama', baseUrl: `${local.url}/v1` }],
+      localServers: [{ name: 'ollama', title: 'Ollama', baseUrl: `${local.url}/v1`, patienceMs: 30_000 }],
     });
     await page.setViewportSize({ width: 390, height: 844 });
     await page.locator('main').getByRole('button', { name: 'Connect a model' }).focus();

@@ -119,7 +119,7 @@ describe('what the store keeps', () => {
     expect((await usage('key-alice-1', '?by=key')).data).toMatchObject([{ key: 'alice', requests: 1 }]);
     expect((await usage('key-carol-1', '?from=2020-01-01&to=2020-02-01')).data).toEqual([]);
     expect((await usage('key-carol-1', '?by=colour')).error.message).toBe(
-      'by: expected a list of model, key, upstream, session, day, hour.',
+      'by: expected a list of model, key, team, upstream, session, day, hour.',
     );
   });
 });

@@ -250,7 +250,7 @@ it('finds the model servers of this machine, and passes over whatever else is at
   const [ollama, website] = await Promise.all([startUpstream(() => models), startUpstream(() => refused)]);
   const gateway = await startTestGateway({
     localServers: [
-      { name: 'ollama', title: 'Ollama', baseUrl: `${ollama.url}/v1` },
+      { name: 'ollama', title: 'Ollama', baseUrl: `${ollama.url}/v1`, patienceMs: 30_000 },
       { name: 'vllm', title: 'vLLM', baseUrl: `${website.url}/v1` },
       { name: 'lmstudio', title: 'LM Studio', baseUrl: DEAD_URL },
     ],

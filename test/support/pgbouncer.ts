@@ -36,7 +36,7 @@ export async function startPgBouncer(server: TestPostgres, database: string): Pr
     ...as,
   });
   closeAfterTest(async () => {
-    const ended = once(child, 'exit');
+    const ended = child.exitCode === null ? once(child, 'exit') : undefined;
     // At once, with whatever is open.
     child.kill('SIGTERM');
     await ended;

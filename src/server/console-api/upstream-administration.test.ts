@@ -12,7 +12,9 @@ it('does not find the gateway itself where it listens on the port of a known ser
       box: { obstacle: undefined, seal: async (secret) => secret },
       states: { base: { config, origin: 'given' }, problemOf: () => undefined },
       env: {},
-      localServers: [{ name: 'llamacpp', title: 'llama.cpp', baseUrl: `${listening.url}/v1` }],
+      localServers: [
+        { name: 'llamacpp', title: 'llama.cpp', baseUrl: `${listening.url}/v1`, patienceMs: 30_000 },
+      ],
       refresh: async () => {},
     });
     return (await upstreams.local(new AbortController().signal)).data.map(({ name }) => name);
