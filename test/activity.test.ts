@@ -9,7 +9,7 @@ import { EVENT_ACTIVITY_LIMITS, encodeActivity } from '../src/activity/encode.js
 import type { ActivityWire } from '../src/activity/wire.js';
 import { activityPrinter } from '../src/cli/chat/activity.js';
 import { painter } from '../src/cli/chat/render.js';
-import { feedFor } from '../src/server/model-api/activity-feed.js';
+import { feedFor } from '../src/server/model-api/requests/activity-feed.js';
 import type { ToolRunEvent } from '../src/tools/runtime/runtime.js';
 import { ROOT } from './support/source-tree.js';
 

@@ -22,7 +22,7 @@ import { PoolStates } from '../upstreams/pool/pool-states.js';
 import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
 import type { TargetMove } from '../upstreams/upstream-pool.js';
 import { createPasses } from './create-passes.js';
-import type { KeyLimits } from './key-limits.js';
+import type { KeyLimits } from './limits/key-limits.js';
 
 interface DispatcherOptions {
   config: Config;

@@ -5,7 +5,7 @@ import type { Answer, Dispatcher, Wire } from '../engines/engine.js';
 import { calledModel } from '../engines/model-catalogue.js';
 import type { ModelRouter } from '../routing/model-router.js';
 import type { ForwardedAnswer, Upstream } from '../upstreams/upstream.js';
-import type { KeyLimits } from './key-limits.js';
+import type { KeyLimits } from './limits/key-limits.js';
 
 /** As it is configured now: it may change while the gateway runs. */
 interface Routes {

@@ -15,7 +15,7 @@ import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
 import { openWorkspace } from '../workspace/workspace.js';
 import type { AgentParts } from './agent-parts.js';
 import { type ClosableDispatcher, createDispatcher } from './create-dispatcher.js';
-import type { KeyLimits } from './key-limits.js';
+import type { KeyLimits } from './limits/key-limits.js';
 import type { LiveConfig } from './live-config.js';
 
 /** The caller closes them, after the engines and before the store. */

@@ -38,9 +38,8 @@ import { LOCAL_SERVERS, type LocalServer } from '../upstreams/local-servers.js';
 import { checkQuirks } from '../upstreams/quirks/check-quirks.js';
 import { openAgentParts } from './agent-parts.js';
 import { openAll } from './close-stack.js';
-import { ConnectedUpstreams } from './connected-upstreams.js';
 import { followChanges } from './follow-changes.js';
-import { KeyLimits } from './key-limits.js';
+import { KeyLimits } from './limits/key-limits.js';
 import { LiveConfig } from './live-config.js';
 import { openCluster } from './open-cluster.js';
 import { openEngines, openSessions } from './open-engines.js';
@@ -49,7 +48,8 @@ import { findTelemetry, openOwnTelemetry } from './open-own-telemetry.js';
 import { openServer, openWorkerListener } from './open-server.js';
 import { superviseProcess } from './process.js';
 import { createReloads, reloadEverywhere } from './reload.js';
-import { SecretBox } from './secret-box.js';
+import { ConnectedUpstreams } from './upstreams/connected-upstreams.js';
+import { SecretBox } from './upstreams/secret-box.js';
 import { type WorkerRole, workerName } from './worker-role.js';
 
 export interface GatewayOptions {

@@ -12,9 +12,9 @@ import type { Reload } from '../server/console-api/reload.js';
 import type { Bus } from '../store/bus.js';
 import { checkQuirks } from '../upstreams/quirks/check-quirks.js';
 import type { AgentParts } from './agent-parts.js';
-import type { ConnectedUpstreams } from './connected-upstreams.js';
 import type { LiveConfig } from './live-config.js';
 import type { Engines } from './open-engines.js';
+import type { ConnectedUpstreams } from './upstreams/connected-upstreams.js';
 
 interface ReloadOptions {
   live: LiveConfig;

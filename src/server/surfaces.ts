@@ -18,10 +18,10 @@ import { type BoundRoute, bindRoutes, type HttpRoute } from './http/route-table.
 import { StreamClock } from './http/sse-writer.js';
 import { PAGE_ROUTES, type PageContext } from './http/static-files.js';
 import { MCP_ROUTES, type McpApiContext } from './mcp-api/mcp-routes.js';
-import { AnswerOnce } from './model-api/answer-once.js';
-import { BackgroundRuns, type BackgroundRunsOptions } from './model-api/background-runs.js';
-import type { ModelApiContext } from './model-api/context.js';
-import { LocalAnswers } from './model-api/local-answers.js';
+import { AnswerOnce } from './model-api/memory/answer-once.js';
+import { LocalAnswers } from './model-api/memory/local-answers.js';
+import type { ModelApiContext } from './model-api/requests/context.js';
+import { BackgroundRuns, type BackgroundRunsOptions } from './model-api/responses/background-runs.js';
 import { MODEL_ROUTES } from './model-api/routes.js';
 import { OBSERVE_ROUTES, type ObserveContext, Readiness } from './observe/health.js';
 import { type Collector, openTelemetrySink, type TelemetrySink } from './observe/otlp.js';

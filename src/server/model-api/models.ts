@@ -5,7 +5,7 @@ import { matchesAny } from '../../routing/model-glob.js';
 import { CLAUDE_CODE_ALIAS, isListedByClaudeCode } from '../../routing/model-router.js';
 import type { Exchange } from '../http/exchange.js';
 import { sendJson } from '../http/respond.js';
-import type { ModelApiContext, ModelApiHandler } from './context.js';
+import type { ModelApiContext, ModelApiHandler } from './requests/context.js';
 
 /** Of Anthropic's list. */
 const PAGE = { default: 20, max: 1000 } as const;

@@ -5,23 +5,23 @@ import { anthropicMessages, decodeCountTokensRequest } from '../../dialects/anth
 import type { Access } from '../access/auth.js';
 import { errorsOf } from '../http/respond.js';
 import type { HttpRoute } from '../http/route-table.js';
-import { ACCOUNT_ROUTES } from './account-routes.js';
-import { compactResponse } from './compact.js';
-import type { ModelApiContext } from './context.js';
-import { CONVERSATION_ROUTES } from './conversations.js';
-import { countTokensHandler, modelHandler } from './endpoint.js';
+import { type ResponseMemory, responseMemory } from './memory/response-memory.js';
 import { getModel, listModels } from './models.js';
-import { PASS_ROUTES } from './pass-through.js';
-import { type ResponseMemory, responseMemory } from './response-memory.js';
+import { ACCOUNT_ROUTES } from './passed/account-routes.js';
+import { PASS_ROUTES } from './passed/pass-through.js';
+import { UPSTREAM_ROUTES } from './passed/upstream-lane.js';
+import type { ModelApiContext } from './requests/context.js';
+import { countTokensHandler, modelHandler } from './requests/endpoint.js';
+import { compactResponse } from './responses/compact.js';
+import { CONVERSATION_ROUTES } from './responses/conversations.js';
 import {
   cancelResponse,
   countInputTokens,
   deleteResponse,
   getResponse,
   listInputItems,
-} from './responses.js';
-import { openResponsesSocket } from './responses-socket.js';
-import { UPSTREAM_ROUTES } from './upstream-lane.js';
+} from './responses/responses.js';
+import { openResponsesSocket } from './responses/responses-socket.js';
 
 const CALL: Access = { area: 'models', scope: 'call' };
 /** The messages are counted. */

@@ -1,0 +1,184 @@
+/**
+ * `Idempotency-Key`: whatever a client does to make sure of an answer, it is made once. The first
+ * request under a key is answered, the same request again gets that answer: the same while it is
+ * being made, and for a day after. What failed is not kept, so that it can be tried again.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type AnswerMemory, keyReused } from '../../../answers/answer-memory.js';
+import { type Recorded, readRecorded, replay } from '../../../answers/recorded-answer.js';
+import type { DialectName } from '../../../core/conversation.js';
+import { HeldElsewhere } from '../../../core/elsewhere.js';
+import { GatewayError } from '../../../core/errors.js';
+import { isObject } from '../../../core/is-object.js';
+import type { ModelRequest } from '../../../engines/engine.js';
+import type { Log } from '../../../observability/log.js';
+import { isGone, ownerOfThisProcess } from '../../../sessions/persistence/lease-keeper.js';
+import { digestOf } from '../../../store/json.js';
+import { answerLease, type Lease, type LeaseStore } from '../../../store/leases.js';
+import { AnswerRun, type Joining, type RunOptions, type SharedAnswer } from './answer-run.js';
+
+const KEPT_MS = 24 * 3600 * 1000;
+const LEASE_MS = 30_000;
+const BEAT_MS = LEASE_MS / 3;
+/** How often another process's answer is looked for. */
+const LOOK_MS = 250;
+
+/** Visible ASCII: two headers of the name arrive joined by a comma and a space. */
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+/** Throws `invalid_request` for a key that cannot be kept. */
+export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
+  const key = headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key === 'string' && KEY.test(key)) return key;
+  throw new GatewayError(
+    'invalid_request',
+    'Idempotency-Key: expected one key of 1 to 255 visible ASCII characters, such as a UUID.',
+    { param: 'Idempotency-Key', detail: 'invalid_idempotency_key' },
+  );
+}
+
+/** The same for bodies that ask for the same answer: how it is sent is no part of it. The same words to two sessions are two requests. */
+export function requestDigest(dialect: DialectName, body: unknown, session?: string): string {
+  const scope = session === undefined ? [dialect] : [dialect, session];
+  if (!isObject(body)) return digestOf([...scope, body]);
+  const { stream: _stream, stream_options: _options, ...asked } = body;
+  return digestOf([...scope, asked]);
+}
+
+interface AnswerOnceOptions {
+  answers: AnswerMemory;
+  leases: LeaseStore;
+  log: Log;
+  /** Of this process as a node: what another node is answering is asked for there, and not waited for. */
+  owner?: string | undefined;
+}
+
+type OnceRequest = Pick<RunOptions, 'digest' | 'dialect' | 'identity' | 'ask' | 'keep'> & {
+  key: string;
+  call: ModelRequest;
+};
+
+export class AnswerOnce {
+  readonly #options: AnswerOnceOptions;
+  readonly #leases: AnswerLeases;
+  readonly #running = new Map<string, AnswerRun>();
+
+  constructor(options: AnswerOnceOptions) {
+    this.#options = options;
+    this.#leases = new AnswerLeases(options.leases, options.owner);
+  }
+
+  /**
+   * Rejects with `unprocessable` where the key stands for another request, and with whatever asking
+   * rejects with. The call's own signal ends only this one's part in it.
+   */
+  async ask(request: OnceRequest): Promise<SharedAnswer> {
+    const { key, digest, dialect, call } = request;
+    const principal = call.principal.name;
+    const name = JSON.stringify([principal, key]);
+    const { stream } = call.request;
+    const { signal, announce, observe } = call;
+    const joining: Joining = { stream, signal, ...(announce === undefined ? {} : { announce }), observe };
+    for (;;) {
+      const recorded = await this.#find(principal, key, digest);
+      if (recorded !== undefined) {
+        const { answer, identity } = replay(recorded, dialect, stream);
+        return { ...answer, identity, counts: () => false };
+      }
+      signal.throwIfAborted();
+      const running = this.#running.get(name);
+      if (running !== undefined && running.digest !== digest) throw keyReused();
+      const answer = await (running ?? this.#start(name, request)).join(joining);
+      if (answer !== undefined) return answer;
+    }
+  }
+
+  #start(name: string, request: OnceRequest): AnswerRun {
+    const { key, digest, call } = request;
+    const principal = call.principal.name;
+    const run = new AnswerRun({
+      ...request,
+      lease: (signal) => this.#leases.hold(answerLease(principal, key), signal),
+      find: () => this.#find(principal, key, digest),
+      put: (recorded, session) => this.#put(recorded, { principal, key, digest, session }),
+    });
+    this.#running.set(name, run);
+    void run.over.then(() => {
+      if (this.#running.get(name) === run) this.#running.delete(name);
+    });
+    return run;
+  }
+
+  async #find(principal: string, key: string, digest: string): Promise<Recorded | undefined> {
+    const row = await this.#options.answers.get(principal, { kind: 'http', idempotencyKey: key }, digest);
+    return readRecorded(row?.body);
+  }
+
+  async #put(
+    body: Recorded,
+    of: { principal: string; key: string; digest: string; session: string | undefined },
+  ): Promise<void> {
+    const { principal, key, digest, session } = of;
+    const row = { digest, ...(session === undefined ? {} : { session }), body, keptMs: KEPT_MS };
+    try {
+      await this.#options.answers.put(principal, { kind: 'http', idempotencyKey: key }, row);
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'an answer could not be kept for its Idempotency-Key');
+    }
+  }
+}
+
+const answeredElsewhere = (owner: string) =>
+  new HeldElsewhere(
+    'Idempotency-Key: another gateway process is answering this request. Send it again in half a minute.',
+    { at: { owner }, param: 'Idempotency-Key', retryable: true },
+  );
+
+/** Of the processes that share a store, one answers a request. A process that died holds nothing. */
+class AnswerLeases {
+  readonly #leases: LeaseStore;
+  /** Apart from the sessions' own, whose heartbeat has another measure. */
+  readonly #owner: string;
+  readonly #isNode: boolean;
+  #held = 0;
+  #beat: NodeJS.Timeout | undefined;
+
+  constructor(leases: LeaseStore, node: string | undefined) {
+    this.#leases = leases;
+    this.#isNode = node !== undefined;
+    this.#owner = `${node ?? ownerOfThisProcess()}/answers`;
+  }
+
+  /** Waits while another process holds it. Rejects with the signal's reason, and with HeldElsewhere among nodes. */
+  async hold(name: string, signal: AbortSignal): Promise<{ release(): Promise<void> }> {
+    for (;;) {
+      signal.throwIfAborted();
+      const grant = await this.#leases.acquire(name, this.#owner, LEASE_MS);
+      if (grant.granted) return this.#holding(grant.lease);
+      if (isGone(grant.owner)) await this.#leases.releaseAll(grant.owner);
+      else if (this.#isNode && grant.owner !== this.#owner) throw answeredElsewhere(grant.owner);
+      else await delay(LOOK_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  #holding(lease: Lease): { release(): Promise<void> } {
+    this.#held += 1;
+    this.#beat ??= setInterval(() => {
+      // One that cannot be renewed lapses, and of two answers the first is kept.
+      this.#leases.renew(this.#owner, LEASE_MS).catch(() => {});
+    }, BEAT_MS).unref();
+    return {
+      release: async () => {
+        this.#held -= 1;
+        if (this.#held === 0) {
+          clearInterval(this.#beat);
+          this.#beat = undefined;
+        }
+        // The store may be closed by now; then the lease ends with the process.
+        await this.#leases.release(lease).catch(() => false);
+      },
+    };
+  }
+}

@@ -1,0 +1,101 @@
+/** What the handlers of `/v1` work with. */
+import type { AnswerMemory } from '../../../answers/answer-memory.js';
+import type { Peers } from '../../../cluster/peers.js';
+import type { JsonObject } from '../../../core/conversation.js';
+import type { GatewayError } from '../../../core/errors.js';
+import type { ServerSentEvent } from '../../../core/server-sent-event.js';
+import type { KnownParts } from '../../../dialects/shared/known-parts.js';
+import type { Dispatcher } from '../../../engines/engine.js';
+import type { Log } from '../../../observability/log.js';
+import type { Metrics } from '../../../observability/metrics.js';
+import type { TraceSampler } from '../../../observability/trace-recorder.js';
+import type { Exchange, SocketMessage } from '../../http/exchange.js';
+import type { Limits } from '../../http/limits.js';
+import type { OpenSockets } from '../../http/open-sockets.js';
+import type { Handler } from '../../http/route-table.js';
+import type { StreamClock } from '../../http/sse-writer.js';
+import type { AnswerOnce } from '../memory/answer-once.js';
+import type { LocalAnswers } from '../memory/local-answers.js';
+
+/** Answers that are made without a reader. */
+export interface BackgroundAnswers {
+  /** One of this key that is under way. */
+  find(id: string, principal: string): Promise<BackgroundAnswer | undefined>;
+  cancel(id: string): Promise<void>;
+  /** Undefined where the key has as many under way as it may. */
+  takeOver(dropped: DroppedAnswer): TakenOver | undefined;
+  /** Another process that makes one of this key. */
+  ownerOf(id: string, principal: string): Promise<string | undefined>;
+}
+
+/** An answer that goes on without the connection that it was asked for on. */
+export interface DroppedAnswer {
+  exchange: Exchange;
+  /** The request as a POST would carry it. */
+  body: Buffer;
+  /** As its client got to see it. */
+  response: JsonObject;
+  /** An upstream keeps it, under its own id. */
+  isForwarded: boolean;
+  /** Resolves when its exchange is over. */
+  over: Promise<void>;
+}
+
+/** Where the rest of it goes. */
+export interface TakenOver {
+  take(event: ServerSentEvent): void;
+  fail(exchange: Exchange, error: GatewayError): void;
+}
+
+export interface BackgroundAnswer {
+  readonly id: string;
+  /** As far as it has come. */
+  readonly response: JsonObject;
+  readonly streams: boolean;
+  /** The events behind `after` are there, and not too many to hold. */
+  holds(after: number): boolean;
+  /** The text of the events behind `after`, as they come. */
+  read(after: number): AsyncIterable<Uint8Array>;
+}
+
+export interface Owners {
+  peers: Peers;
+  /** The client has the answer of a turn that another node has made. */
+  delivered(session: string, key: string): void;
+}
+
+export interface ModelApiContext {
+  dispatcher: Dispatcher;
+  /** Answers that may be asked for again. */
+  answers: AnswerMemory;
+  /** Answers requests that carry an `Idempotency-Key`. */
+  once: AnswerOnce;
+  /** Which requests are recorded whole; undefined where none are. */
+  sampler: TraceSampler | undefined;
+  limits: Limits;
+  /** Parts of bodies that were parsed before. */
+  known: KnownParts;
+  clock: StreamClock;
+  sockets: OpenSockets;
+  /** Answers that only the connection knows which they were given on. */
+  local: LocalAnswers;
+  /**
+   * Serves a message of the WebSocket that `opened` has opened as a request of its own, with the same
+   * credentials. Resolves when it was answered; never rejects.
+   */
+  serveMessage(
+    opened: Exchange,
+    message: SocketMessage,
+    work: (exchange: Exchange) => Promise<void>,
+  ): Promise<void>;
+  /** The other nodes, where there are some. */
+  owners: Owners | undefined;
+  isDraining(): boolean;
+  background: BackgroundAnswers;
+  /** Begins the answer to a request that asks for it in the background, and says so. */
+  answerInBackground(exchange: Exchange, body: JsonObject): Promise<void>;
+  metrics: Metrics;
+  log: Log;
+}
+
+export type ModelApiHandler = Handler<ModelApiContext>;
