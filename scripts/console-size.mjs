@@ -1,4 +1,5 @@
-// What a browser fetches on its first visit: the page, its entry, the chat, and what these import.
+// What a browser fetches on its first visit: the page, its entry, the chat, what these import, and the
+// faces of a page in a Latin script.
 // Run as a program it prints the figure.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,6 +11,8 @@ const DIST = fileURLToPath(new URL('../console/dist', import.meta.url));
 const PAGE = 'index.html';
 /** As the build's list of modules names them. */
 const FIRST_MODULES = [PAGE, 'src/chat/chat-page.tsx'];
+/** The other faces are loaded with the first character of their range. */
+const FACES = /-latin-wght-normal-.*\.woff2$/;
 
 /** Bytes with gzip, by file, the largest first. */
 export async function firstLoad(dist = DIST) {
@@ -26,6 +29,7 @@ export async function firstLoad(dist = DIST) {
     for (const imported of found.imports ?? []) visit(imported);
   };
   for (const name of FIRST_MODULES) visit(name);
+  for (const { file } of Object.values(modules)) if (FACES.test(file)) files.add(file);
   const sizes = await Promise.all(
     [...files].map(async (file) => ({
       file,

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { filesUnder } from './files.mjs';
@@ -9,8 +10,14 @@ import { drawIcon, ICONS } from './icons.mjs';
 
 const PAGE = 'index.html';
 const WORKER = 'service-worker.js';
-/** The list of modules, the worker itself and compressed copies: no page asks for them. */
-const NOT_FETCHED = /^\.vite\/|^service-worker\.js$|\.(?:gz|br)$/;
+/**
+ * The list of modules, the worker itself, compressed copies and licences: no page asks for them. Faces
+ * beyond Latin are fetched with the first character that needs them.
+ */
+const NOT_FETCHED = /^\.vite\/|^service-worker\.js$|\.(?:gz|br)$|^licences\.txt$|-latin-ext-.*\.woff2$/;
+/** The Open Font License goes with every copy of a face. */
+const FACES = ['@fontsource-variable/inter', '@fontsource-variable/jetbrains-mono'];
+const LICENCES = 'licences.txt';
 const ASSETS = 'assets/';
 /** Only files with a hash in their name: a copy can then never be of another version than the file. */
 const COMPRESSED = new Set(['.js', '.css', '.svg']);
@@ -22,9 +29,17 @@ const compressBrotli = promisify(brotliCompress);
 
 export async function finish(folder, workerSource) {
   await Promise.all(ICONS.map((icon) => writeFile(join(folder, icon.file), drawIcon(icon))));
+  await writeFile(join(folder, LICENCES), await licencesOfFaces());
   await writeWorker(folder, workerSource);
   const assets = (await filesUnder(folder)).filter((file) => file.startsWith(ASSETS));
   await Promise.all(assets.map((file) => compress(join(folder, file))));
+}
+
+async function licencesOfFaces() {
+  const texts = await Promise.all(
+    FACES.map((name) => readFile(fileURLToPath(import.meta.resolve(`${name}/LICENSE`)), 'utf8')),
+  );
+  return FACES.map((name, index) => `${name}\n\n${texts[index].trim()}\n`).join('\n\n');
 }
 
 /** Lists the files of the folder in it; its version is a hash of them. */

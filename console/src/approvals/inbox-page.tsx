@@ -38,7 +38,7 @@ export function InboxPage() {
   return (
     <Page title={text.title} intro={text.intro} actions={<NotificationSwitch />}>
       {groups.length === 0 ? (
-        <EmptyState icon={<InboxIcon size={28} />} title={text.emptyTitle} text={text.emptyText} />
+        <EmptyState icon={<InboxIcon size={22} />} title={text.emptyTitle} text={text.emptyText} />
       ) : (
         <div className="flex flex-col gap-4">
           {inbox.waiting === 0 && <p className="text-sm text-muted">{text.allDone}</p>}

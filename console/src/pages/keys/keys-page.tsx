@@ -29,7 +29,7 @@ export function KeysPage() {
   if (!admin) {
     return (
       <Page title={text.title} intro={text.intro}>
-        <EmptyState title={text.adminNeeded} icon={<KeyIcon size={24} />} />
+        <EmptyState title={text.adminNeeded} icon={<KeyIcon size={22} />} />
       </Page>
     );
   }
@@ -53,7 +53,7 @@ export function KeysPage() {
         onReload={keys.reload}
       >
         {list.length === 0 ? (
-          <EmptyState title={text.none} text={text.noneText} action={add} icon={<KeyIcon size={24} />} />
+          <EmptyState title={text.none} text={text.noneText} action={add} icon={<KeyIcon size={22} />} />
         ) : (
           <KeyList keys={list} onRotate={setRotating} onRevoke={setRevoking} />
         )}

@@ -6,7 +6,7 @@ import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { type Column, DataTable } from '../../ui/data-table.js';
 import { EmptyState } from '../../ui/empty-state.js';
-import { CheckIcon, CloseIcon, UserIcon } from '../../ui/icons.js';
+import { CheckIcon, CloseIcon, ShieldIcon, UserIcon } from '../../ui/icons.js';
 import { Link } from '../../ui/router.js';
 import { Time } from '../../ui/time.js';
 import { VisibleText } from '../../ui/visible-text.js';
@@ -138,7 +138,7 @@ export function MadeRules({ rules, filtered, onRevoke, onClear }: MadeRulesProps
         filtered ? (
           <EmptyState title={text.noneTitle} action={<Button onClick={onClear}>{text.clear}</Button>} />
         ) : (
-          <EmptyState title={text.emptyTitle} text={text.emptyText} />
+          <EmptyState title={text.emptyTitle} text={text.emptyText} icon={<ShieldIcon size={22} />} />
         )
       }
     />

@@ -9,7 +9,7 @@ import { useText } from '../../text/language.js';
 import { Button, buttonClasses } from '../../ui/button.js';
 import { type Column, DataTable } from '../../ui/data-table.js';
 import { EmptyState } from '../../ui/empty-state.js';
-import { PlusIcon } from '../../ui/icons.js';
+import { ListIcon, PlusIcon } from '../../ui/icons.js';
 import { Page } from '../../ui/page.js';
 import { Link } from '../../ui/router.js';
 import { Select } from '../../ui/select.js';
@@ -103,6 +103,7 @@ export function SessionsPage() {
               <EmptyState title={text.noneTitle} text={text.noneText} action={clear} />
             ) : (
               <EmptyState
+                icon={<ListIcon size={22} />}
                 title={text.emptyTitle}
                 text={text.emptyText}
                 action={

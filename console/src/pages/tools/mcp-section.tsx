@@ -5,7 +5,7 @@ import { useText } from '../../text/language.js';
 import { Button } from '../../ui/button.js';
 import { Confirm } from '../../ui/confirm.js';
 import { EmptyState } from '../../ui/empty-state.js';
-import { PlusIcon } from '../../ui/icons.js';
+import { PlugIcon, PlusIcon } from '../../ui/icons.js';
 import { Section } from '../../ui/page.js';
 import { toast } from '../../ui/toast.js';
 import { ListState } from '../shared/list-state.js';
@@ -45,6 +45,7 @@ export function McpSection({ change, onChanged }: { change: number; onChanged: (
       >
         {list.length === 0 ? (
           <EmptyState
+            icon={<PlugIcon size={22} />}
             title={text.noServers}
             text={admin ? text.noServersText : undefined}
             action={admin ? add : undefined}

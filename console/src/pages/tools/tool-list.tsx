@@ -4,7 +4,7 @@ import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { Disclosure } from '../../ui/disclosure.js';
 import { EmptyState } from '../../ui/empty-state.js';
-import { CheckIcon, MinusIcon } from '../../ui/icons.js';
+import { CheckIcon, MinusIcon, ToolIcon } from '../../ui/icons.js';
 import { Section } from '../../ui/page.js';
 import { Link } from '../../ui/router.js';
 import { scrollRegion } from '../../ui/scroll-region.js';
@@ -76,7 +76,7 @@ export function ToolList({ change }: { change: number }) {
               action={<Button onClick={clear}>{text.clear}</Button>}
             />
           ) : (
-            <EmptyState title={text.emptyTitle} text={text.emptyText} />
+            <EmptyState title={text.emptyTitle} text={text.emptyText} icon={<ToolIcon size={22} />} />
           )
         ) : (
           <ul

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.js';
 import { type Column, DataTable } from '../../ui/data-table.js';
 import { EmptyState } from '../../ui/empty-state.js';
 import { formatDuration, formatTokens } from '../../ui/format.js';
-import { CloseIcon } from '../../ui/icons.js';
+import { CloseIcon, TraceIcon } from '../../ui/icons.js';
 import { Page } from '../../ui/page.js';
 import { Link } from '../../ui/router.js';
 import { Select } from '../../ui/select.js';
@@ -59,7 +59,7 @@ export function TraceList() {
                 action={<Button onClick={() => setQuery(NO_FILTER)}>{text.clear}</Button>}
               />
             ) : (
-              <EmptyState title={text.emptyTitle} text={text.emptyText} />
+              <EmptyState title={text.emptyTitle} text={text.emptyText} icon={<TraceIcon size={22} />} />
             )
           }
         />

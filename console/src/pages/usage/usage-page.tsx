@@ -7,7 +7,7 @@ import { langTag, useLanguage, useText } from '../../text/language.js';
 import { Button } from '../../ui/button.js';
 import { EmptyState } from '../../ui/empty-state.js';
 import { formatDuration, formatNumber, formatPercent, formatTokens, formatUsd } from '../../ui/format.js';
-import { DownloadIcon } from '../../ui/icons.js';
+import { ChartIcon, DownloadIcon } from '../../ui/icons.js';
 import { Page, Section } from '../../ui/page.js';
 import { saveText } from '../../ui/save.js';
 import { Select } from '../../ui/select.js';
@@ -98,7 +98,7 @@ export function UsagePage() {
         onReload={usage.reload}
       >
         {rows.length === 0 ? (
-          <EmptyState title={text.emptyTitle} text={text.emptyText} />
+          <EmptyState title={text.emptyTitle} text={text.emptyText} icon={<ChartIcon size={22} />} />
         ) : (
           <>
             <Tiles rows={rows} listPricesDate={usage.data?.list_prices_date} />
