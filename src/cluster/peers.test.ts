@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type AnswerPeer, PEER, startPeer } from '../../test/support/peer-node.js';
 import type { ClusterNode } from '../store/nodes.js';
 import { NODE_LIMITS } from './membership.js';
+import { OwnedIds } from './owned-ids.js';
 import type { Peers } from './peers.js';
 
 const { lostMs, beatMs } = NODE_LIMITS;
@@ -112,4 +113,18 @@ it('a request that was sent before says so in its claim, and no other does', asy
   await (await peers.send(node, { ...request, signal, again: true })).body.return();
   await (await peers.send(node, { ...request, signal, again: false })).body.return();
   expect(seen).toEqual([true, undefined]);
+});
+
+describe('what one node alone has', () => {
+  it('is found at that node by its id, and gone with it', async () => {
+    const { peers, table } = await startPeer(streams);
+    const theirs = new OwnedIds('secret-of-the-nodes', PEER).issue('alice');
+    expect(await peers.holderOf(theirs, 'alice')).toMatchObject({ instance: PEER });
+    expect(await peers.holderOf(theirs, 'bob')).toBe('unknown');
+    expect(await peers.holderOf('made-up', 'alice')).toBe('unknown');
+    expect(await peers.holderOf(peers.issueId('alice'), 'alice')).toBe('here');
+    await pass(lostMs + 2 * beatMs);
+    table.list = async () => [];
+    expect(await peers.holderOf(theirs, 'alice')).toBe('gone');
+  });
 });

@@ -18,6 +18,7 @@ import {
   signClaim,
 } from './forward-claim.js';
 import { NODE_LIMITS } from './membership.js';
+import { OwnedIds } from './owned-ids.js';
 
 export interface PeersOptions {
   nodes: NodeStore;
@@ -51,6 +52,7 @@ export class Peers {
   readonly instance: string;
   readonly #options: PeersOptions;
   readonly #reader: ClaimReader;
+  readonly #ids: OwnedIds;
   readonly #now: () => number;
   // Nodes reach each other themselves: a proxy of the environment is not asked.
   readonly #client = new HttpClient({ env: {} });
@@ -70,6 +72,7 @@ export class Peers {
     this.instance = options.instance;
     this.#now = options.now ?? Date.now;
     this.#reader = new ClaimReader(options.secret, options.instance, this.#now);
+    this.#ids = new OwnedIds(options.secret, options.instance);
     this.#timer = setInterval(() => void this.#look().catch(() => {}), NODE_LIMITS.beatMs).unref();
   }
 
@@ -81,6 +84,20 @@ export class Peers {
       if (instance === own) return false;
       return 'node' in at ? isOf(name, at.node) : isOf(at.owner, instance);
     });
+  }
+
+  /** For what this process has and no other: `holderOf` finds it, on any node. */
+  issueId(principal: string): string {
+    return this.#ids.issue(principal);
+  }
+
+  /** `unknown`: no node gave that id to this key. `gone`: the node that did is not there any more. Rejects as the store does. */
+  async holderOf(id: string, principal: string): Promise<ClusterNode | 'here' | 'gone' | 'unknown'> {
+    const mark = this.#ids.read(id, principal);
+    if (mark === undefined) return 'unknown';
+    if (mark === this.#ids.markOf(this.instance)) return 'here';
+    await this.#look();
+    return this.#known.find(({ instance }) => this.#ids.markOf(instance) === mark) ?? 'gone';
   }
 
   /**

@@ -217,6 +217,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       version,
       log,
       home: homedir(),
+      newId: (principal) => cluster?.peers.issueId(principal) ?? randomUUID(),
       ...(virtualLimits && { limits: virtualLimits }),
     });
     stack.defer(() => virtualMcp.close());

@@ -182,6 +182,6 @@ function contextsOf(
       searchLimit: new SearchLimit(),
       peers,
     },
-    mcp: { virtualMcp, findWorkspace, auth, limits, clock, metrics },
+    mcp: { virtualMcp, findWorkspace, auth, peers, limits, clock, metrics },
   };
 }

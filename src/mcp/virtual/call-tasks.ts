@@ -62,7 +62,7 @@ export function serveTasks(server: Server, scope: McpScope, tasks: SuspendedCall
     if (call !== undefined) return call;
     throw new sdk.ProtocolError(
       sdk.ErrorCode.InvalidParams,
-      `There is no task ${JSON.stringify(taskId.slice(0, 100))}: it was not asked for in time, the gateway was restarted, it runs on another gateway behind this address, or it belongs to somebody else. Whether its call ran is not known; look before it is called again.`,
+      `There is no task ${JSON.stringify(taskId.slice(0, 100))}: it was not asked for in time, the gateway that ran it was stopped, or it belongs to somebody else. Whether its call ran is not known; look before it is called again.`,
     );
   };
   server.setRequestHandler('tasks/get', { params: named }, (params) =>

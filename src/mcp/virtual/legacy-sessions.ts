@@ -2,7 +2,6 @@
  * The era of sessions, up to 2025-11-25: `initialize` opens one, and everything else names it by the
  * id that came back.
  */
-import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../core/errors.js';
 import { isObject } from '../../core/is-object.js';
 import { clientLeft, KeptByKey } from './kept-by-key.js';
@@ -18,7 +17,7 @@ import {
   type VirtualRequest,
 } from './virtual-request.js';
 
-const SESSION_HEADER = 'mcp-session-id';
+export const SESSION_HEADER = 'mcp-session-id';
 /** In the address that a client of HTTP with SSE is given. */
 export const SESSION_PARAMETER = 'sessionId';
 
@@ -75,7 +74,7 @@ export class LegacySessions {
   }
 
   async #initialise(request: VirtualRequest, sdk: ServerSdk): Promise<VirtualAnswer> {
-    const id = randomUUID();
+    const id = this.#parts.newId(request.principal);
     const { key, session } = await this.#open(request, sdk, id, streamableWire(sdk, { id, ...this.#parts }));
     const answer = await this.#respond(session, request, [], false);
     if (!answer.response.ok || this.#draining) await this.#sessions.end(key, stopping());
@@ -84,7 +83,7 @@ export class LegacySessions {
 
   /** HTTP with SSE: the session is as long as its stream. */
   async #openStream(request: VirtualRequest, sdk: ServerSdk): Promise<VirtualAnswer> {
-    const id = randomUUID();
+    const id = this.#parts.newId(request.principal);
     const endpoint = `/mcp/${request.server}?${SESSION_PARAMETER}=${id}`;
     const wire = sseWire(sdk, endpoint, this.#parts.limits);
     const { key, session } = await this.#open(request, sdk, id, wire);
@@ -167,11 +166,11 @@ function keyOf({ server, headers, sessionId }: VirtualRequest): string {
   );
 }
 
-function messagesOf(body: unknown): readonly unknown[] {
+export function messagesOf(body: unknown): readonly unknown[] {
   return Array.isArray(body) ? body : [body];
 }
 
-function isInitialize(message: unknown): boolean {
+export function isInitialize(message: unknown): boolean {
   return isObject(message) && message['method'] === 'initialize';
 }
 
@@ -196,6 +195,6 @@ function refuseReused(session: McpSession, ids: readonly RequestId[]): void {
 function unknownSession(): GatewayError {
   return new GatewayError(
     'not_found',
-    'There is no such MCP session: it ended, or the gateway was restarted. Send an initialize request without Mcp-Session-Id, and go on with the id that comes back.',
+    'There is no such MCP session: it ended, or the gateway that had it was stopped. Send an initialize request without Mcp-Session-Id, and go on with the id that comes back.',
   );
 }

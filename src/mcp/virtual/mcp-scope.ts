@@ -19,6 +19,8 @@ export interface VirtualParts {
   /** Of the person, for `~/` in rules. */
   home: string;
   limits: VirtualLimits;
+  /** For what this process keeps for a key: nodes find out from it which of them that is. */
+  newId(principal: string): string;
 }
 
 /** Where a client works, by the operator's choice. */

@@ -3,12 +3,14 @@
  * its handle; a call that names one goes on with it. A handle is of use to the key that got it alone,
  * and in the same workspace.
  */
-import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../core/errors.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import { type Kept, KeptByKey } from './kept-by-key.js';
 import type { LentState, StateRequest, VirtualParts, VirtualWorkspace } from './mcp-scope.js';
 import { ToolStateHolder } from './tool-state-holder.js';
+
+/** The argument of a call that names its state. */
+export const STATE_ARGUMENT = 'toolgate_state';
 
 interface Owner {
   principal: string;
@@ -17,10 +19,12 @@ interface Owner {
 
 export class StateHandles {
   readonly #home: string;
+  readonly #newId: VirtualParts['newId'];
   readonly #states: KeptByKey<HeldState>;
 
-  constructor({ limits, log, home }: Pick<VirtualParts, 'limits' | 'log' | 'home'>) {
+  constructor({ limits, log, home, newId }: Pick<VirtualParts, 'limits' | 'log' | 'home' | 'newId'>) {
     this.#home = home;
+    this.#newId = newId;
     this.#states = new KeptByKey<HeldState>({
       most: limits.sessions,
       mostOfKey: limits.sessionsOfKey,
@@ -32,8 +36,10 @@ export class StateHandles {
   }
 
   async lend(request: StateRequest, owner: Owner, runtime: ToolRuntime): Promise<LentState> {
-    const make = (): HeldState =>
-      new HeldState(owner, new ToolStateHolder({ ...owner, id: randomUUID(), runtime, home: this.#home }));
+    const make = (): HeldState => {
+      const id = this.#newId(owner.principal);
+      return new HeldState(owner, new ToolStateHolder({ ...owner, id, runtime, home: this.#home }));
+    };
     if (request.kind === 'once') {
       const state = make();
       return state.lend({ root: undefined, isNew: false, onBack: () => void state.close().catch(() => {}) });
@@ -112,6 +118,6 @@ class HeldState implements Kept {
 function unknownHandle(handle: string): GatewayError {
   return new GatewayError(
     'not_found',
-    `There is no state ${JSON.stringify(handle.slice(0, 100))}: it was unused for too long, the gateway was restarted, or it belongs to somebody else. Leave toolgate_state out to begin with a new one.`,
+    `There is no state ${JSON.stringify(handle.slice(0, 100))}: it was unused for too long, the gateway that had it was stopped, or it belongs to somebody else. Leave ${STATE_ARGUMENT} out to begin with a new one.`,
   );
 }

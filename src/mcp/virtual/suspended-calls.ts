@@ -2,11 +2,9 @@
  * Calls whose client was asked something and is to come back with the answer. They go on while no
  * connection waits for them; a client that does not come back ends them.
  */
-import { randomUUID } from 'node:crypto';
 import type { ToolRunEvent } from '../../tools/runtime/runtime.js';
-import type { McpLog } from '../client/wire/log.js';
 import { type Kept, KeptByKey } from './kept-by-key.js';
-import type { VirtualLimits } from './limits.js';
+import type { VirtualParts } from './mcp-scope.js';
 import type { CallToolResult } from './sdk.js';
 
 export type CallEvent = Exclude<ToolRunEvent, { type: 'tool-result' }>;
@@ -23,9 +21,11 @@ type Followed =
   | { kind: 'asks'; approval: string };
 
 export class SuspendedCalls {
+  readonly #newId: VirtualParts['newId'];
   readonly #calls: KeptByKey<SuspendedCall>;
 
-  constructor({ limits, log }: { limits: VirtualLimits; log: McpLog }) {
+  constructor({ limits, log, newId }: Pick<VirtualParts, 'limits' | 'log' | 'newId'>) {
+    this.#newId = newId;
     this.#calls = new KeptByKey<SuspendedCall>({
       most: limits.sessions,
       mostOfKey: limits.sessionsOfKey,
@@ -38,7 +38,7 @@ export class SuspendedCalls {
 
   /** `likeness`: what the client has to send again with its answer. */
   start(principal: string, likeness: string, work: Work): SuspendedCall {
-    const id = randomUUID();
+    const id = this.#newId(principal);
     return this.#calls.add(id, principal, () => new SuspendedCall(id, principal, likeness, work));
   }
 

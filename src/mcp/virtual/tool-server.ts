@@ -18,6 +18,7 @@ import type {
   ServerContext,
   WireTool,
 } from './sdk.js';
+import { STATE_ARGUMENT } from './state-handles.js';
 import {
   OUTCOME,
   type SuspendedCall,
@@ -28,8 +29,6 @@ import {
 
 /** The handle of the state that a call without a session went on with or began. */
 const STATE = 'toolgate/state';
-/** The argument that names it. */
-const STATE_ARGUMENT = 'toolgate_state';
 
 export function encodeResult(result: ToolRunResult, changedInputChars: number): CallToolResult {
   const { content, isError, outcome, input } = result;
@@ -435,7 +434,7 @@ function likenessOf(parts: readonly unknown[]): string {
 }
 
 const LOST =
-  'The gateway does not know this call any more: it was restarted, the answer came too late, or the call is another one. Whether it ran is not known; look before it is called again.';
+  'The gateway does not know this call any more: the gateway that ran it was stopped, the answer came too late, or the call is another one. Whether it ran is not known; look before it is called again.';
 
 function report(progress: ProgressReporter, event: Exclude<ToolRunEvent, { type: 'tool-result' }>): void {
   progress.say(sentenceOf(event), { urgent: event.type !== 'tool-progress' });

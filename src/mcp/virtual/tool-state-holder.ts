@@ -5,7 +5,7 @@ import { openWorkspace, type Workspace } from '../../workspace/workspace.js';
 import type { VirtualWorkspace } from './mcp-scope.js';
 
 /** Of approvals and rules; another prefix than conversations have. */
-const PREFIX = 'mcp_';
+export const STATE_PREFIX = 'mcp_';
 
 interface HolderOptions {
   id: string;
@@ -22,7 +22,7 @@ export class ToolStateHolder {
   #state: Promise<OpenToolState> | undefined;
 
   constructor(options: HolderOptions) {
-    this.id = `${PREFIX}${options.id}`;
+    this.id = `${STATE_PREFIX}${options.id}`;
     this.#options = options;
   }
 

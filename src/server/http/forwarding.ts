@@ -71,29 +71,52 @@ export async function forwardTo(
   node: ClusterNode,
   peers: Peers,
   exchange: Exchange,
-  {
-    body,
-    once,
-    again,
-    signal = exchange.signal,
-  }: Pick<PeerRequest, 'body' | 'once' | 'again'> & { signal?: AbortSignal },
+  options: Forwarding,
+): Promise<HttpResponse> {
+  const response = await send(node, peers, exchange, options);
+  if (response.status < 400) return response;
+  const { status } = response;
+  throw (
+    errorIn(await readAll(response.body, ERROR_BYTES)) ??
+    new GatewayError('upstream_failed', `The node ${node.name} answered with ${status} and no reason.`)
+  );
+}
+
+/** The same where answers with an error status may be whole answers of the protocol: those are passed on. */
+export async function forwardAny(
+  node: ClusterNode,
+  peers: Peers,
+  exchange: Exchange,
+  options: Forwarding,
+): Promise<{ status: number; headers: HttpResponse['headers']; body: HttpResponse['body'] | Buffer }> {
+  const response = await send(node, peers, exchange, options);
+  if (response.status < 400) return response;
+  const body = await readAll(response.body, ERROR_BYTES);
+  const error = errorIn(body);
+  if (error !== undefined) throw error;
+  return { ...response, body };
+}
+
+type Forwarding = Pick<PeerRequest, 'body' | 'once' | 'again'> & { signal?: AbortSignal };
+
+function send(
+  node: ClusterNode,
+  peers: Peers,
+  exchange: Exchange,
+  { body, once, again, signal = exchange.signal }: Forwarding,
 ): Promise<HttpResponse> {
   const { id, method, path, query, principal } = exchange;
-  const response = await peers.send(node, {
+  return peers.send(node, {
     ...{ id, principal: principal.name, method: methodOf(method), body, once, again, signal },
     path: query === '' ? path : `${path}?${query}`,
     headers: definedHeaders(clientHeaders(exchange.headers)),
   });
-  if (response.status < 400) return response;
-  throw await errorIn(response, node);
 }
 
-async function errorIn({ body, status }: HttpResponse, { name }: ClusterNode): Promise<GatewayError> {
-  const text = (await readAll(body, ERROR_BYTES)).toString('utf8');
-  const parsed = peerError.safeParse(parsedJson(text));
-  if (!parsed.success) {
-    return new GatewayError('upstream_failed', `The node ${name} answered with ${status} and no reason.`);
-  }
+/** Undefined where it is not said as nodes say it. */
+function errorIn(body: Buffer): GatewayError | undefined {
+  const parsed = peerError.safeParse(parsedJson(body.toString('utf8')));
+  if (!parsed.success) return undefined;
   const {
     code,
     message,

@@ -1,4 +1,5 @@
 /** `/mcp/gateway` and `/mcp/auth`: streamable HTTP from a request of ours to the virtual servers and back. */
+import type { Peers } from '../../cluster/peers.js';
 import { GatewayError } from '../../core/errors.js';
 import { SESSION_PARAMETER } from '../../mcp/virtual/legacy-sessions.js';
 import type { VirtualMcp } from '../../mcp/virtual/virtual-mcp.js';
@@ -8,6 +9,7 @@ import {
   methodOf,
   VIRTUAL_SERVERS,
   type VirtualAnswer,
+  type VirtualRequest,
   type VirtualServerName,
 } from '../../mcp/virtual/virtual-request.js';
 import type { Metrics } from '../../observability/metrics.js';
@@ -20,6 +22,7 @@ import { checkContentType, readBody } from '../http/read-request.js';
 import { baseHeaders, PARSE_ERROR, sendError } from '../http/respond.js';
 import type { Handler, HttpRoute } from '../http/route-table.js';
 import { SseWriter, type StreamClock } from '../http/sse-writer.js';
+import { askHolder } from './ask-holder.js';
 
 /** What the handlers of `/mcp` work with. */
 export interface McpApiContext {
@@ -28,6 +31,8 @@ export interface McpApiContext {
   /** The workspace of their clients. */
   findWorkspace: FindWorkspace;
   auth: Pick<Auth, 'countAgainstRate'>;
+  /** The other nodes, where there are some. */
+  peers: Peers | undefined;
   limits: Limits;
   clock: StreamClock;
   metrics: Metrics;
@@ -74,18 +79,21 @@ function serve(server: VirtualServerName): Handler<McpApiContext> {
   return async (exchange, context) => {
     const method = METHODS.find((each) => each === exchange.method);
     if (method === undefined) return refuseMethod(exchange, context);
-    const body = method === 'POST' ? await readMessages(exchange, context) : undefined;
+    const bytes = method === 'POST' ? await readMessages(exchange, context) : undefined;
+    const body = bytes === undefined ? undefined : parseMessages(bytes, context);
     const query = new URLSearchParams(exchange.query);
     const model = query.get('model') ?? undefined;
     const sessionId = query.get(SESSION_PARAMETER);
     const { principal } = exchange;
-    exchange.listens = method === 'GET' || methodOf(body) === LISTEN;
-    // A batch is as many requests as it has messages; the first was counted on the way in.
-    if (server === 'gateway' && Array.isArray(body)) {
-      for (const _ of body.slice(1)) context.auth.countAgainstRate(principal);
+    if (exchange.forwarded === undefined) {
+      // The node that the client is connected to knows its key, and counts.
+      exchange.listens = method === 'GET' || methodOf(body) === LISTEN;
+      // A batch is as many requests as it has messages; the first was counted on the way in.
+      if (server === 'gateway' && Array.isArray(body)) {
+        for (const _ of body.slice(1)) context.auth.countAgainstRate(principal);
+      }
     }
-    // Not given up with the connection: a client that opened a session must be able to end it.
-    const answer = await context.virtualMcp.handle({
+    const request: VirtualRequest = {
       server,
       principal: principal.name,
       mayApprove: principal.scopes.includes('approve'),
@@ -94,7 +102,11 @@ function serve(server: VirtualServerName): Handler<McpApiContext> {
       ...(sessionId === null ? {} : { sessionId }),
       ...(body === undefined ? {} : { body }),
       place: () => context.findWorkspace(model, principal, server === 'auth' ? 'judge' : 'run'),
-    });
+    };
+    // Not given up with the connection: a client that opened a session must be able to end it.
+    const answer =
+      (await askHolder(exchange, context.peers, request, bytes)) ??
+      (await context.virtualMcp.handle(request));
     await send(exchange, context, answer);
   };
 }
@@ -117,9 +129,12 @@ function refuseMethod(exchange: Exchange, { limits }: McpApiContext): void {
   sendError(exchange, error, limits.lingerMs, { allow: ALLOW });
 }
 
-async function readMessages(exchange: Exchange, { limits }: McpApiContext): Promise<unknown> {
+function readMessages(exchange: Exchange, { limits }: McpApiContext): Promise<Buffer> {
   checkContentType(exchange.request.headers['content-type']);
-  const bytes = await readBody(exchange, limits, limits.bodyBytes);
+  return readBody(exchange, limits, limits.bodyBytes);
+}
+
+function parseMessages(bytes: Buffer, { limits }: McpApiContext): unknown {
   try {
     return parseJsonBody(bytes, limits.jsonDepth);
   } catch (error) {

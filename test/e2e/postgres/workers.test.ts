@@ -14,6 +14,8 @@ import { allGone, descendants } from '../../support/processes.js';
 import { ScriptedAgentModel } from '../../support/scripted-agent-model.js';
 import { startUpstream } from '../../support/scripted-upstream.js';
 import { until } from '../../support/until.js';
+import { isRecord, type JsonRecord } from '../../support/violation.js';
+import { NEWEST, stateless } from '../mcp-virtual-harness.js';
 import { textIn, user } from './nodes-harness.js';
 
 let server: TestPostgres;
@@ -49,12 +51,13 @@ class Connection {
   }
 
   /** Resolves at the head of the answer. */
-  async begin(method: string, path: string, body?: object): Promise<IncomingMessage> {
+  async begin(method: string, path: string, body?: object, more: object = {}): Promise<IncomingMessage> {
     const sent = request(this.#url + path, {
       ...{ method, agent: this.#agent },
       headers: {
         ...{ authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
         'anthropic-version': '2023-06-01',
+        ...more,
       },
     }).end(body === undefined ? undefined : JSON.stringify(body));
     const [answer]: IncomingMessage[] = await once(sent, 'response');
@@ -62,8 +65,8 @@ class Connection {
     return answer;
   }
 
-  async ask(method: string, path: string, body?: object): Promise<Answered> {
-    const answer = await this.begin(method, path, body);
+  async ask(method: string, path: string, body?: object, more?: object): Promise<Answered> {
+    const answer = await this.begin(method, path, body, more);
     return { status: answer.statusCode ?? 0, headers: answer.headers, text: await text(answer) };
   }
 }
@@ -121,6 +124,37 @@ interface LogLine {
   worker?: number;
   id?: string;
 }
+
+const MCP = '/mcp/gateway?model=agent';
+const ACCEPT = { accept: 'application/json, text/event-stream' };
+
+/** A client of 2026-07-28 that knows tasks. */
+const speakMcp = (connection: Connection, method: string, params: JsonRecord): Promise<Answered> => {
+  const meta = {
+    'io.modelcontextprotocol/clientCapabilities': {
+      extensions: { 'io.modelcontextprotocol/tasks': {} },
+    },
+  };
+  return connection.ask('POST', MCP, stateless(method, params, { meta }), {
+    ...ACCEPT,
+    ...{ 'mcp-protocol-version': NEWEST, 'mcp-method': method },
+    'mcp-name': String(params['taskId'] ?? params['name']),
+  });
+};
+
+const speakOldMcp = (connection: Connection, session: string | undefined, method: string, params: object) =>
+  connection.ask(
+    'POST',
+    MCP,
+    { jsonrpc: '2.0', id: 7, method, params },
+    { ...ACCEPT, ...(session === undefined ? {} : { 'mcp-session-id': session }) },
+  );
+
+const resultIn = ({ text: sent }: Answered): JsonRecord => {
+  const message: unknown = JSON.parse(sent.match(/^data: (.+)$/m)?.[1] ?? sent);
+  if (!isRecord(message) || !isRecord(message['result'])) throw new Error(`no result: ${sent}`);
+  return message['result'];
+};
 
 const logOf = ({ stderr }: GatewayProcess): LogLine[] =>
   stderr.split('\n').flatMap((line): LogLine[] => (line.startsWith('{') ? [JSON.parse(line)] : []));
@@ -227,6 +261,30 @@ describe('two workers on one port', () => {
     expect(now).not.toContain(killed);
     gateway.signal('SIGTERM');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
+  });
+
+  it('answer for what MCP clients hold at the other, and say so where that one was killed', async () => {
+    const { gateway, one, other } = await startTwo({ permissions: { mode: 'ask' } });
+    await one.ask('GET', '/api/approvals?state=pending');
+    const taskId = resultIn(
+      await speakMcp(one, 'tools/call', { name: 'Bash', arguments: { command: 'ls' } }),
+    )['taskId'];
+    const there = await speakMcp(other, 'tasks/get', { taskId });
+    expect(resultIn(there)).toMatchObject({ taskId, status: 'working' });
+    const holder = String(there.headers['x-toolgate-node']);
+    const opened = await speakOldMcp(one, undefined, 'initialize', {
+      ...{ protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'old', version: '1' } },
+    });
+    const session = String(opened.headers['mcp-session-id']);
+    const listed = await speakOldMcp(other, session, 'tools/list', {});
+    expect(listed.headers['x-toolgate-node']).toBe(holder);
+    expect(listed.text).toContain('"Bash"');
+    const [node] = await server.query(`SELECT instance FROM nodes WHERE name = '${holder}'`, database);
+    process.kill(Number(String(node?.['instance']).split('/')[1]), 'SIGKILL');
+    await until(() => logOf(gateway).some(({ msg }) => msg === 'a worker listens again'));
+    const lost = await speakMcp(other, 'tasks/get', { taskId });
+    expect(lost.text).toContain('the gateway that ran it was stopped');
+    expect((await speakOldMcp(other, session, 'tools/list', {})).status).toBe(404);
   });
 
   it('SIGHUP loads the file again in both', async () => {
