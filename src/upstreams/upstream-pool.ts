@@ -1,6 +1,6 @@
 /**
- * Several keys or deployments of one upstream, which answer as one. A conversation stays with the target
- * that has its prompt cache; it moves when that target is down or cooling, and the trace says why.
+ * Several keys or deployments of one upstream, which answer as one. A conversation belongs to the target
+ * that has its prompt cache; it is elsewhere only while that target is down or cooling, and the trace says why.
  */
 import type { DialectName } from '../core/conversation.js';
 import { GatewayError, toGatewayError } from '../core/errors.js';
@@ -8,9 +8,10 @@ import type { WireHeaders } from '../dialects/shared/dialect.js';
 import { UnreachableError } from '../transport/http-client/failure.js';
 import { isAboutRequest, mayFallBack } from './failures.js';
 import type { HttpUpstream } from './http-upstream.js';
-import type { Affinity, ConversationHomes } from './pool/conversation-homes.js';
+import { type Affinity, type ConversationHomes, conversationOf } from './pool/conversation-homes.js';
 import type { TargetState } from './pool/pool-states.js';
 import { limitedForSeconds, spentForSeconds } from './pool/rate-limit-headers.js';
+import { byRendezvous } from './pool/rendezvous.js';
 import type { Asker, CoolKind } from './pool/target-health.js';
 import type {
   ForwardedAnswer,
@@ -53,6 +54,16 @@ interface PoolOptions {
 const MOST_TRIES = 2;
 
 type PooledCall = Pick<UpstreamRequest, 'signal' | 'trace' | 'affinity'>;
+
+/** Where a request belongs. */
+interface Place {
+  conversation: string | undefined;
+  /** In the order in which they are asked; without one each target has its turn. */
+  order: readonly PoolTarget[] | undefined;
+  /** The first of them keeps the answer that the request goes on from. */
+  isKept: boolean;
+  last: PoolTarget | undefined;
+}
 
 export class UpstreamPool implements Upstream {
   readonly name: string;
@@ -121,22 +132,22 @@ export class UpstreamPool implements Upstream {
   ): Promise<A & { upstream: string }> {
     const { homes, onFailure } = this.#options;
     const asker: Asker = { key: affinity?.key ?? '', model: affinity?.model ?? '' };
-    const home = this.#home(affinity);
+    const place = this.#place(affinity);
     const failed = new Map<PoolTarget, string>();
     let last: GatewayError | undefined;
     for (let tries = 0; tries < MOST_TRIES; ) {
-      const target = this.#pick(asker, home, failed);
+      const target = this.#pick(asker, place, failed);
       if (target === undefined) throw last ?? this.#refusal(asker);
       const { upstream, state } = target;
       const { name } = upstream;
-      const seen = new SeenAnswer(call.trace, this.#reason(target, home, asker, failed));
+      const seen = new SeenAnswer(call.trace, this.#reason(target, place, asker, failed));
       const begun = state.health.begin(asker);
       try {
         const isLast = failed.size + 1 === this.#options.targets.length || tries + 1 === MOST_TRIES;
         const answer = await ask(upstream, { ...call, trace: seen }, isLast);
         begun.succeeded(spentForSeconds(seen.headers, Date.now()));
         const { id } = 'id' in answer ? answer : {};
-        if (affinity !== undefined) homes.remember(affinity, target.id, id);
+        if (affinity !== undefined) homes.remember(affinity.key, place.conversation, target.id, id);
         return { ...answer, upstream: name };
       } catch (thrown) {
         const error = thrown instanceof PassedFailure ? thrown : toGatewayError(thrown);
@@ -148,7 +159,8 @@ export class UpstreamPool implements Upstream {
         const cool = coolingOf(error, seen);
         if (cool === undefined) begun.abandoned();
         else begun.failed(cool.kind, error, cool.seconds);
-        if (cool?.kind !== 'limit') tries += 1;
+        // Neither a limit nor an answer that is kept elsewhere is a sign of an outage.
+        if (cool?.kind !== 'limit' && !isUnknownThere(error)) tries += 1;
         onFailure?.(name, error);
         failed.set(target, String(seen.status ?? 'no answer'));
         last = error;
@@ -157,45 +169,62 @@ export class UpstreamPool implements Upstream {
     throw spent(last ?? this.#refusal(asker));
   }
 
-  #home(affinity: Affinity | undefined): PoolTarget | undefined {
-    const id = affinity === undefined ? undefined : this.#options.homes.find(affinity);
+  #place(affinity: Affinity | undefined): Place {
+    const { homes, targets } = this.#options;
+    const conversation = affinity && conversationOf(affinity);
+    const keeper = affinity && this.#target(homes.keeper(affinity));
+    const last = affinity && conversation ? this.#target(homes.last(affinity.key, conversation)) : undefined;
+    const hashed = conversation === undefined ? undefined : byRendezvous(targets, conversation);
+    if (keeper === undefined) return { conversation, order: hashed, isKept: false, last };
+    const others = (hashed ?? targets).filter((each) => each !== keeper);
+    return { conversation, order: [keeper, ...others], isKept: true, last };
+  }
+
+  #target(id: string | undefined): PoolTarget | undefined {
     return id === undefined ? undefined : this.#options.targets.find((each) => each.id === id);
   }
 
   #pick(
     asker: Asker,
-    home: PoolTarget | undefined,
+    { order, isKept }: Place,
     failed: ReadonlyMap<PoolTarget, string>,
   ): PoolTarget | undefined {
-    const open = this.#options.targets
+    const open = (order ?? this.#options.targets)
       .filter((each) => !failed.has(each))
       .flatMap((target) => {
         const rank = target.state.health.rank(asker);
         return rank === undefined ? [] : [{ target, rank }];
       });
-    if (home !== undefined && open.some(({ target }) => target === home)) return home;
+    const [first] = open;
+    // Nobody else has the answer that it goes on from.
+    if (isKept && first?.target === order?.[0]) return first?.target;
     const best = Math.min(...open.map(({ rank }) => rank));
-    return byWeight(open.filter(({ rank }) => rank === best).map(({ target }) => target));
+    const equal = open.filter(({ rank }) => rank === best).map(({ target }) => target);
+    return order === undefined ? byWeight(equal) : equal[0];
   }
 
   /** Why this target; tells whoever watches where a conversation moves. */
   #reason(
     target: PoolTarget,
-    home: PoolTarget | undefined,
+    { order, isKept, last }: Place,
     asker: Asker,
     failed: ReadonlyMap<PoolTarget, string>,
   ): string {
     const to = target.upstream.name;
-    const [left] = [...failed].at(-1) ?? [];
-    const from = left ?? home;
-    if (from === target) return 'the conversation stays with it';
-    if (from === undefined) return 'a new conversation, by weight';
-    const why =
-      left === undefined
-        ? `which is asked again in ${seconds(from.state.health.cooling(asker)?.waitMs ?? 0)} s`
-        : `which failed: ${failed.get(left) ?? ''}`;
-    const reason = `moved from ${from.upstream.name}, ${why}`;
-    this.#options.onMove?.({ from: from.upstream.name, to, reason });
+    const [left, status] = [...failed].at(-1) ?? [];
+    const home = order?.[0];
+    const reason =
+      left !== undefined
+        ? `moved from ${left.upstream.name}, which failed: ${status}`
+        : home === undefined
+          ? 'by weight'
+          : home === target
+            ? homeReason(isKept, last === undefined || last === target ? undefined : last.upstream.name)
+            : `moved from ${home.upstream.name}, ${restReason(home, asker)}`;
+    const from = last ?? left;
+    if (from !== undefined && from !== target) {
+      this.#options.onMove?.({ from: from.upstream.name, to, reason });
+    }
     return reason;
   }
 
@@ -218,6 +247,20 @@ export class UpstreamPool implements Upstream {
       },
     );
   }
+}
+
+function homeReason(isKept: boolean, back: string | undefined): string {
+  if (isKept) return 'it keeps the answer that the request goes on from';
+  const home = 'the home of the conversation';
+  return back === undefined ? home : `back from ${back} to ${home}`;
+}
+
+function restReason({ state: { health } }: PoolTarget, asker: Asker): string {
+  const waitMs = health.cooling(asker)?.waitMs;
+  if (waitMs === undefined) return 'whose limit is used up';
+  return waitMs > 0
+    ? `which is asked again in ${seconds(waitMs)} s`
+    : 'which another request is asking whether it is well again';
 }
 
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));

@@ -41,8 +41,9 @@ async function open(
 ) {
   let now = 1_000_000;
   const targetOf = ({ headers }: RecordedRequest) => headers['authorization']?.split('-').at(-1) ?? '';
+  let isScripted = true;
   const upstream = await startUpstream((request, index) =>
-    (script[targetOf(request)] ?? said)(request, index),
+    ((isScripted ? script[targetOf(request)] : undefined) ?? said)(request, index),
   );
   const config = {
     server: { keys: KEYS },
@@ -87,22 +88,94 @@ async function open(
       trace: headers.get('x-toolgate-trace'),
     };
   };
-  const targetsAsked = () => upstream.requests.map(targetOf).join('');
+  let first = 0;
+  const targetsAsked = () => upstream.requests.slice(first).map(targetOf).join('');
+  /** The name of a conversation that belongs to the target, which nothing has happened to yet. */
+  const at = async (target: string, key = 'alice', from = 0): Promise<string> => {
+    isScripted = false;
+    let session = '';
+    for (let i = from; session === ''; i++) {
+      if ((await ask({ key, session: `s${i}` })).target === target) session = `s${i}`;
+    }
+    isScripted = true;
+    first = upstream.requests.length;
+    return session;
+  };
   return {
-    ...{ gateway, upstream, ask, moves, failures, targetsAsked, dispatcher, config },
+    ...{ gateway, upstream, ask, at, moves, failures, targetsAsked, dispatcher, config },
     pass: (seconds: number) => {
       now += seconds * 1000;
     },
   };
 }
 
-it('new conversations go to targets by weight, and never by chance', async () => {
-  const { ask, targetsAsked } = await open({}, { targets: [{ weight: 3 }, { name: 'spare' }] });
-  const answered = [];
-  for (let i = 0; i < 8; i++) answered.push((await ask()).target);
-  expect(answered.filter((name) => name === 'pool/1')).toHaveLength(6);
-  expect(answered.filter((name) => name === 'pool/spare')).toHaveLength(2);
+it('requests of no conversation go to targets by weight, and never by chance', async () => {
+  const embedding = () => json({ object: 'list', data: [], usage: { prompt_tokens: 1, total_tokens: 1 } });
+  const { ask, targetsAsked } = await open(
+    { 1: embedding, 2: embedding },
+    { targets: [{ weight: 3 }, { name: 'spare' }] },
+  );
+  for (let i = 0; i < 8; i++) await ask({ path: '/v1/embeddings', body: { model: 'm', input: 'x' } });
   expect(targetsAsked()).toBe('11211121');
+});
+
+it('gateways that have the same targets send a conversation to the same one, also after a restart', async () => {
+  const one = await open({}, { targets: [{}, {}, {}] });
+  const { config } = one;
+  const others = [];
+  for (let i = 0; i < 2; i++) {
+    const { config: loaded } = await loadConfigText(JSON.stringify(config), {
+      baseDir: '/nonexistent',
+      env: {},
+    });
+    const dispatcher = createDispatcher({ config: loaded });
+    closeAfterTest(() => dispatcher.close());
+    others.push(await startTestGateway({ config, dispatcher }));
+  }
+  const targetAt = async (url: string, body: object, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer k-alice', ...headers },
+      body: JSON.stringify({ model: 'm', ...body }),
+    });
+    await response.text();
+    return response.headers.get('x-toolgate-upstream');
+  };
+  const urls = [one.gateway.url, ...others.map(({ url }) => url)];
+  for (let i = 0; i < 12; i++) {
+    const first = { role: 'user', content: `Question ${i}` };
+    const later = [first, { role: 'assistant', content: 'Hello.' }, { role: 'user', content: 'Go on' }];
+    const named = await Promise.all(
+      urls.map((url) => targetAt(url, { messages: [first] }, { 'session-id': `c${i}` })),
+    );
+    // Each turn comes to another gateway.
+    const turns = [[first], later, [...later, { role: 'assistant', content: 'Hello.' }, first]];
+    const unnamed = await Promise.all(turns.map((messages, at) => targetAt(urls[at] ?? '', { messages })));
+    for (const targets of [named, unnamed]) expect(new Set(targets).size, String(targets)).toBe(1);
+  }
+});
+
+it('a target that is down moves its own conversations, which come back to it', async () => {
+  let isDown = false;
+  const { ask, at, moves, pass } = await open(
+    { 1: (request, index) => (isDown ? refused(503) : said(request, index)) },
+    { targets: [{}, {}, {}] },
+  );
+  const [own, second, third] = [await at('pool/1'), await at('pool/2'), await at('pool/3')];
+  moves.length = 0;
+  isDown = true;
+  const away = (await ask({ session: own })).target;
+  expect(['pool/2', 'pool/3']).toContain(away);
+  expect((await ask({ session: own })).target).toBe(away);
+  expect((await ask({ session: second })).target).toBe('pool/2');
+  expect((await ask({ session: third })).target).toBe('pool/3');
+  isDown = false;
+  pass(2);
+  expect((await ask({ session: own })).target).toBe('pool/1');
+  expect(moves).toEqual([
+    { from: 'pool/1', to: away, reason: 'moved from pool/1, which failed: 503' },
+    { from: away, to: 'pool/1', reason: `back from ${away} to the home of the conversation` },
+  ]);
 });
 
 it('a conversation stays with its target: by its session, its cache key and its history, whatever the form', async () => {
@@ -123,47 +196,51 @@ it('a conversation stays with its target: by its session, its cache key and its 
   expect(other.target).toBe(own);
 });
 
-it('a target that is limited rests for every key as long as it says, and its conversations move and stay moved', async () => {
+it('a target that is limited rests for every key as long as it says, and its conversations move meanwhile', async () => {
   let limited = false;
   const script = () => (limited ? refused(429, { 'retry-after': '30' }) : undefined);
-  const { ask, moves, pass, targetsAsked, failures } = await open({
+  const { ask, at, moves, pass, targetsAsked, failures } = await open({
     1: (request, index) => script() ?? said(request, index),
   });
-  expect((await ask({ session: 's' })).target).toBe('pool/1');
+  const of = { bob: await at('pool/1', 'bob'), alice: await at('pool/1') };
   limited = true;
-  expect(await ask({ session: 's' })).toMatchObject({ status: 200, target: 'pool/2' });
+  expect(await ask({ session: of.alice })).toMatchObject({ status: 200, target: 'pool/2' });
   expect(moves).toEqual([{ from: 'pool/1', to: 'pool/2', reason: 'moved from pool/1, which failed: 429' }]);
   expect(failures).toEqual(['pool/1 429']);
   limited = false;
-  for (const key of ['alice', 'bob']) expect((await ask({ key })).target).toBe('pool/2');
-  expect(targetsAsked()).toBe('11222');
+  for (const key of ['alice', 'bob'] as const) {
+    expect((await ask({ key, session: of[key] })).target).toBe('pool/2');
+  }
+  expect(targetsAsked()).toBe('1222');
   pass(30);
-  expect((await ask({ session: 's' })).target).toBe('pool/2');
-  expect([(await ask()).target, (await ask()).target]).toContain('pool/1');
+  for (const key of ['alice', 'bob'] as const) {
+    expect((await ask({ key, session: of[key] })).target).toBe('pool/1');
+  }
 });
 
 it('a limit of one model is none of another', async () => {
-  const { ask } = await open({
+  const { ask, at } = await open({
     1: (request, index) =>
       request.json['model'] === 'large' ? refused(429, { 'retry-after': '30' }) : said(request, index),
   });
-  expect((await ask({ model: 'large', session: 'l' })).target).toBe('pool/2');
-  const targets = [(await ask({ model: 'small' })).target, (await ask({ model: 'small' })).target];
-  expect(targets).toContain('pool/1');
+  const session = await at('pool/1');
+  expect((await ask({ model: 'large', session })).target).toBe('pool/2');
+  expect((await ask({ model: 'small', session })).target).toBe('pool/1');
 });
 
 it.each([
   ['a 429 without a word about a limit, as for a request that is too large', refused(429)],
   ['a failure that its request may have caused', refused(500)],
 ])('%s keeps the target for other keys', async (_name, reply) => {
-  const { ask } = await open({
+  const { ask, at } = await open({
     1: (request, index) => (isFrom(request, 'bad') ? reply : said(request, index)),
   });
+  const of = { bob: await at('pool/1', 'bob'), alice: await at('pool/1') };
   const bad = [{ role: 'user', content: 'bad' }];
-  expect(await ask({ key: 'bob', messages: bad })).toMatchObject({ status: 200, target: 'pool/2' });
-  expect((await ask({ key: 'bob', session: 'x' })).target).toBe('pool/2');
-  const others = [await ask(), await ask()].map(({ target }) => target);
-  expect(others).toContain('pool/1');
+  const moved = { status: 200, target: 'pool/2' };
+  expect(await ask({ key: 'bob', session: of.bob, messages: bad })).toMatchObject(moved);
+  expect((await ask({ key: 'bob', session: of.bob })).target).toBe('pool/2');
+  expect((await ask({ session: of.alice })).target).toBe('pool/1');
 });
 
 const isFrom = ({ text }: RecordedRequest, said: string): boolean => text.includes(`"${said}"`);
@@ -180,12 +257,13 @@ it.each([400, 413, 422])(
 );
 
 it('a model that one target does not have is asked of another, and the first stays where it was', async () => {
-  const { ask, targetsAsked } = await open({
+  const { ask, at, targetsAsked } = await open({
     1: (request, index) => (request.json['model'] === 'new' ? refused(404) : said(request, index)),
   });
-  expect((await ask({ model: 'new' })).target).toBe('pool/2');
-  expect([(await ask()).target, (await ask()).target]).toContain('pool/1');
-  expect(targetsAsked().startsWith('12')).toBe(true);
+  const session = await at('pool/1');
+  expect((await ask({ model: 'new', session })).target).toBe('pool/2');
+  expect((await ask({ session })).target).toBe('pool/1');
+  expect(targetsAsked()).toBe('121');
 });
 
 it('after an outage one request at a time finds out whether a target is well again', async () => {
@@ -197,37 +275,38 @@ it('after an outage one request at a time finds out whether a target is well aga
       return said(request, index);
     },
   ];
-  const { ask, pass, targetsAsked } = await open({
+  const { ask, at, pass, targetsAsked } = await open({
     1: (request, index) => (replies.shift() ?? said)(request, index),
   });
-  expect((await ask({ session: 's' })).target).toBe('pool/2');
+  const session = await at('pool/1');
+  expect((await ask({ session })).target).toBe('pool/2');
   pass(2);
-  const probing = [ask(), ask()];
+  const probing = ask({ session });
   await held.reached;
-  for (let i = 0; i < 3; i++) expect((await ask()).target).toBe('pool/2');
+  for (let i = 0; i < 3; i++) expect((await ask({ session })).target).toBe('pool/2');
   held.open();
-  expect(new Set((await Promise.all(probing)).map(({ target }) => target))).toEqual(
-    new Set(['pool/1', 'pool/2']),
-  );
-  expect(targetsAsked().match(/1/g)).toHaveLength(2);
-  expect([(await ask()).target, (await ask()).target]).toContain('pool/1');
+  expect((await probing).target).toBe('pool/1');
+  expect(targetsAsked()).toBe('121222');
+  expect((await ask({ session })).target).toBe('pool/1');
 });
 
 it('a target that cannot be reached costs the next key nothing', async () => {
   const { ask, failures } = await open({}, { targets: [{ base_url: `${DEAD_URL}/v1` }, {}] });
-  for (const key of ['alice', 'bob', 'alice']) {
-    expect(await ask({ key })).toMatchObject({ status: 200, target: 'pool/2' });
+  for (let i = 0; i < 40; i++) {
+    const key = i % 2 === 0 ? 'alice' : 'bob';
+    expect(await ask({ key, session: `s${i}` })).toMatchObject({ status: 200, target: 'pool/2' });
   }
   expect(failures).toEqual(['pool/1 502']);
 });
 
 it('with every target limited nobody is asked, and the client hears when to come back', async () => {
   const wait = { 1: '40', 2: '20' };
-  const { ask, targetsAsked, pass } = await open({
+  const { ask, at, targetsAsked, pass } = await open({
     1: () => refused(429, { 'retry-after': wait[1] }),
     2: () => refused(429, { 'retry-after': wait[2] }),
   });
-  expect((await ask()).status).toBe(429);
+  const session = await at('pool/1');
+  expect((await ask({ session })).status).toBe(429);
   const second = await ask({
     key: 'bob',
     path: '/v1/messages',
@@ -243,7 +322,7 @@ it('with every target limited nobody is asked, and the client hears when to come
   });
   expect(targetsAsked()).toBe('12');
   pass(20);
-  expect((await ask()).status).toBe(429);
+  expect((await ask({ session })).status).toBe(429);
   expect(targetsAsked()).toBe('122');
 });
 
@@ -276,42 +355,43 @@ it('the last target’s own words are the answer where none does better', async 
 });
 
 it('a changed configuration keeps what is known of the targets that stay', async () => {
-  const { ask, dispatcher, config, targetsAsked } = await open({
+  const { ask, at, dispatcher, config, targetsAsked } = await open({
     1: () => refused(429, { 'retry-after': '60' }),
   });
-  await ask({ session: 's' });
+  const session = await at('pool/1');
+  const kept = await at('pool/2');
+  await ask({ session });
   const [one, two] = config.upstreams.pool.targets;
-  const targets = [
-    { api_key: 'secret-of-3', name: 'new' },
+  const reconfigure = async (targets: object[]) => {
+    const next = { ...config, upstreams: { pool: { ...config.upstreams.pool, targets } } };
+    const loaded = await loadConfigText(JSON.stringify(next), { baseDir: '/nonexistent', env: {} });
+    dispatcher.reconfigure({ config: loaded.config });
+  };
+  await reconfigure([
     { ...two, name: 'kept' },
     { ...one, name: 'limited' },
-  ];
-  const next = { ...config, upstreams: { pool: { ...config.upstreams.pool, targets } } };
-  const { config: changed } = await loadConfigText(JSON.stringify(next), {
-    baseDir: '/nonexistent',
-    env: {},
-  });
-  dispatcher.reconfigure({ config: changed });
-  expect((await ask({ session: 's' })).target).toBe('pool/kept');
-  const others = [await ask(), await ask(), await ask()].map(({ target }) => target);
-  expect(new Set(others)).toEqual(new Set(['pool/new', 'pool/kept']));
-  expect(targetsAsked().match(/1/g)).toHaveLength(1);
+  ]);
+  expect((await ask({ session: kept })).target).toBe('pool/kept');
+  expect((await ask({ session })).target).toBe('pool/kept');
+  expect(targetsAsked()).toBe('1222');
 });
 
 it('the trace says which target answered and why, and no credential is in it', async () => {
-  const { ask, gateway } = await open({ 1: () => refused(429, { 'retry-after': '60' }) });
-  const { trace } = await ask();
-  const read = async () =>
+  const { ask, at, gateway } = await open({ 1: () => refused(429, { 'retry-after': '60' }) });
+  const session = await at('pool/1');
+  const read = async (trace: string | null) =>
     (
       await fetch(`${gateway.url}/api/traces/${trace}`, { headers: { authorization: 'Bearer k-alice' } })
     ).text();
-  await expect.poll(read).toContain('moved from pool/1');
-  const text = await read();
-  const { payload } = JSON.parse(text);
-  expect(payload.attempts).toMatchObject([
-    { upstream: 'pool/1', reason: 'a new conversation, by weight', status: 429 },
+  const { trace: failed } = await ask({ session });
+  const { trace: next } = await ask({ session });
+  await expect.poll(() => read(failed)).toContain('moved from pool/1');
+  const text = await read(failed);
+  expect(JSON.parse(text).payload.attempts).toMatchObject([
+    { upstream: 'pool/1', reason: 'the home of the conversation', status: 429 },
     { upstream: 'pool/2', reason: 'moved from pool/1, which failed: 429', status: 200 },
   ]);
+  await expect.poll(() => read(next)).toContain('moved from pool/1, which is asked again in 60 s');
   expect(text).not.toContain('secret-of');
 });
 

@@ -223,14 +223,17 @@ function affinityOf(
   { model, rule: { engine, cwd = '' } }: ModelRoute,
 ): NonNullable<UpstreamRequest['affinity']> {
   const { cacheKey, messages, continues } = request;
-  let links: readonly string[] | undefined;
   return {
     key: principal.name,
     model,
     conversation: cacheKey,
     follows: continues?.id,
-    history: () =>
-      (links ??= chainOf(seedOf({ engine, root: cwd }), atomsOf(messages)).map(({ hash }) => hash)),
+    opening: () => {
+      const answered = messages.findIndex(({ role }) => role === 'assistant');
+      const opening = answered === -1 ? messages : messages.slice(0, Math.max(1, answered));
+      const said = atomsOf(opening);
+      return said.length === 0 ? undefined : chainOf(seedOf({ engine, root: cwd }), said).at(-1)?.hash;
+    },
   };
 }
 

@@ -1,45 +1,39 @@
 import { expect, it } from 'vitest';
-import { ConversationHomes, HOME_LIMITS } from './conversation-homes.js';
+import { ConversationHomes, conversationOf, HOME_LIMITS } from './conversation-homes.js';
 
-const of = (key: string, links: string[], more: object = {}) => ({
-  key,
-  model: 'm',
-  history: () => links,
-  ...more,
+const of = (key: string, more: object = {}) => ({ key, model: 'm', ...more });
+const opening = (link: string | undefined) => ({ opening: () => link });
+
+it('a conversation is known by its name, else by its opening; keys share neither', () => {
+  const named = conversationOf(of('alice', { conversation: 'chat', ...opening('a') }));
+  expect(conversationOf(of('alice', { conversation: 'chat', ...opening('b') }))).toBe(named);
+  expect(conversationOf(of('bob', { conversation: 'chat' }))).not.toBe(named);
+  const opened = conversationOf(of('alice', opening('a')));
+  expect(conversationOf(of('alice', opening('a')))).toBe(opened);
+  expect(conversationOf(of('bob', opening('a')))).not.toBe(opened);
+  expect(conversationOf(of('alice', { conversation: 'a' }))).not.toBe(opened);
+  expect(conversationOf(of('alice', opening(undefined)))).toBeUndefined();
+  expect(conversationOf(of('alice'))).toBeUndefined();
 });
 
-it('finds the home of a history that goes on, and of none that only begins alike', () => {
+it('tells who answered last, and who keeps an answer, of each key', () => {
   const homes = new ConversationHomes();
-  homes.remember(of('alice', ['a', 'b', 'c']), 'one', undefined);
-  expect(homes.find(of('alice', ['a', 'b', 'c', 'd', 'e']))).toBe('one');
-  expect(homes.find(of('alice', ['a', 'b', 'x']))).toBeUndefined();
-  expect(homes.find(of('bob', ['a', 'b', 'c', 'd', 'e']))).toBeUndefined();
+  homes.remember('alice', 'chat', 'one', 'resp_1');
+  homes.remember('alice', 'chat', 'two', undefined);
+  expect(homes.last('alice', 'chat')).toBe('two');
+  expect(homes.last('bob', 'chat')).toBeUndefined();
+  expect(homes.keeper(of('alice', { follows: 'resp_1' }))).toBe('one');
+  expect(homes.keeper(of('bob', { follows: 'resp_1' }))).toBeUndefined();
+  expect(homes.keeper(of('alice'))).toBeUndefined();
 });
 
-it('takes the newest home of a history that has moved', () => {
+it('keeps what it knows of a key whatever another key does, and no more than its limits', () => {
   const homes = new ConversationHomes();
-  homes.remember(of('alice', ['a']), 'one', undefined);
-  homes.remember(of('alice', ['a', 'b', 'c']), 'two', undefined);
-  expect(homes.find(of('alice', ['a', 'b', 'c', 'd']))).toBe('two');
-});
-
-it('goes by the answer that is followed, then by the name, then by the history', () => {
-  const homes = new ConversationHomes();
-  homes.remember(of('alice', ['a'], { conversation: 'chat' }), 'one', 'resp_1');
-  homes.remember(of('alice', ['a', 'b'], { conversation: 'other' }), 'two', undefined);
-  expect(homes.find(of('alice', [], { conversation: 'chat' }))).toBe('one');
-  expect(homes.find(of('alice', [], { conversation: 'other', follows: 'resp_1' }))).toBe('one');
-  expect(homes.find(of('alice', ['a', 'b', 'c']))).toBeUndefined();
-});
-
-it('keeps the homes of a key whatever another key does, and no more than its limits', () => {
-  const homes = new ConversationHomes();
-  const named = (key: string, conversation: string) => of(key, [], { conversation });
-  homes.remember(named('alice', 'chat'), 'one', undefined);
-  for (let i = 0; i <= HOME_LIMITS.conversations; i++) homes.remember(named('bob', `${i}`), 'two', undefined);
-  expect(homes.find(named('alice', 'chat'))).toBe('one');
-  expect(homes.find(named('bob', '0'))).toBeUndefined();
-  expect(homes.find(named('bob', '1'))).toBe('two');
-  for (let i = 0; i < HOME_LIMITS.keys; i++) homes.remember(named(`key ${i}`, 'chat'), 'two', undefined);
-  expect(homes.find(named('alice', 'chat'))).toBeUndefined();
+  homes.remember('alice', 'chat', 'one', undefined);
+  for (let i = 0; i <= HOME_LIMITS.conversations; i++) homes.remember('bob', `${i}`, 'two', undefined);
+  expect(homes.last('alice', 'chat')).toBe('one');
+  expect(homes.last('bob', '0')).toBeUndefined();
+  expect(homes.last('bob', '1')).toBe('two');
+  for (let i = 0; i < HOME_LIMITS.keys; i++) homes.remember(`key ${i}`, 'chat', 'two', undefined);
+  expect(homes.last('alice', 'chat')).toBeUndefined();
 });

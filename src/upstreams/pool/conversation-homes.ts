@@ -1,6 +1,7 @@
 /**
- * Which target has the prompt cache of a conversation, as the names and histories of requests tell. Each
- * key has its own share of the memory: many conversations of one push out none of another.
+ * What a conversation is called, and which target of a pool answered it last. Where it belongs is
+ * computed (`rendezvous.ts`); the memory tells that it has moved, and which target keeps an answer. Each
+ * key has its own share of it: many conversations of one push out none of another.
  */
 import { hash } from 'node:crypto';
 
@@ -15,46 +16,44 @@ export interface Affinity {
   follows?: string | undefined;
   /** What its client calls it. */
   conversation?: string | undefined;
-  /** Links of its history, the oldest first; asked for where it has no name. */
-  history?: (() => readonly string[]) | undefined;
+  /** Fingerprint of what was said before the first answer; asked for where it has no name. */
+  opening?: (() => string | undefined) | undefined;
+}
+
+/** The same for each request of a conversation, on every node; no two keys share one. */
+export function conversationOf({ key, conversation, opening }: Affinity): string | undefined {
+  if (conversation !== undefined) return digest(['name', key, conversation]);
+  const first = opening?.();
+  return first === undefined ? undefined : digest(['opening', key, first]);
 }
 
 export class ConversationHomes {
-  /** By key and by conversation; what was used longest ago comes first. */
-  readonly #homes = new Map<string, Map<string, string>>();
+  /** By key, then by conversation and by answer; what was used longest ago comes first. */
+  readonly #targets = new Map<string, Map<string, string>>();
 
-  /** The target that answered it last. */
-  find(affinity: Affinity): string | undefined {
-    const homes = this.#homes.get(affinity.key);
-    if (homes === undefined) return undefined;
-    for (const name of knownNames(affinity)) {
-      const target = homes.get(name);
-      if (target !== undefined) return target;
-    }
-    return undefined;
+  /** The target that keeps the answer that the request goes on from. */
+  keeper({ key, follows }: Affinity): string | undefined {
+    return follows === undefined ? undefined : this.#targets.get(key)?.get(answerName(follows));
+  }
+
+  /** The target that answered the conversation last. */
+  last(key: string, conversation: string): string | undefined {
+    return this.#targets.get(key)?.get(conversation);
   }
 
   /** `answer`: the id under which the target keeps its answer. */
-  remember(affinity: Affinity, target: string, answer: string | undefined): void {
-    const homes = this.#homes.get(affinity.key) ?? new Map<string, string>();
-    if (answer !== undefined) put(homes, digest(`answer ${answer}`), target, HOME_LIMITS.conversations);
-    const name = affinity.conversation;
-    const link = name === undefined ? affinity.history?.().at(-1) : digest(`name ${name}`);
-    if (link !== undefined) put(homes, link, target, HOME_LIMITS.conversations);
-    put(this.#homes, affinity.key, homes, HOME_LIMITS.keys);
+  remember(key: string, conversation: string | undefined, target: string, answer: string | undefined): void {
+    const targets = this.#targets.get(key) ?? new Map<string, string>();
+    if (answer !== undefined) put(targets, answerName(answer), target, HOME_LIMITS.conversations);
+    if (conversation !== undefined) put(targets, conversation, target, HOME_LIMITS.conversations);
+    put(this.#targets, key, targets, HOME_LIMITS.keys);
   }
 }
 
-/** The surest first. */
-function* knownNames({ follows, conversation, history }: Affinity): Generator<string> {
-  if (follows !== undefined) yield digest(`answer ${follows}`);
-  if (conversation !== undefined) return yield digest(`name ${conversation}`);
-  // Its last message is new: what was answered before ends earlier.
-  yield* (history?.() ?? []).slice(0, -1).toReversed();
-}
+const answerName = (id: string): string => digest(['answer', id]);
 
 /** Names come from clients and may be long. */
-const digest = (name: string): string => hash('sha256', name, 'base64url');
+const digest = (parts: readonly string[]): string => hash('sha256', JSON.stringify(parts), 'base64url');
 
 function put<V>(entries: Map<string, V>, name: string, value: V, limit: number): void {
   entries.delete(name);
