@@ -378,8 +378,21 @@ describe('exported names', () => {
       })),
     );
 
+  const readers = ['src', 'console/src', 'test', 'bench', 'scripts'].flatMap((folder) =>
+    filesUnder(folder).filter((path) => /\.(tsx?|mjs)$/.test(path) && !path.startsWith('test/scenarios/')),
+  );
+
   it('are found', () => {
     expect(names.length).toBeGreaterThan(1000);
+  });
+
+  it('stand in another file too: what its own file alone uses is not exported', () => {
+    const inFiles = new Map<string, number>();
+    for (const path of readers)
+      for (const word of new Set(readFileSync(join(ROOT, path), 'utf8').match(/\w+/g)))
+        inFiles.set(word, (inFiles.get(word) ?? 0) + 1);
+    const alone = names.filter(({ name }) => inFiles.get(name) === 1);
+    expect(alone.map(({ path, name }) => `${name} in ${path}`)).toEqual([]);
   });
 
   it('have none of the words that were retired', () => {

@@ -45,7 +45,7 @@ type WithoutTurn<Chunk> = Chunk extends unknown ? Omit<Chunk, 'session' | 'turn'
 /** An activity in the record of a turn, which names the session and the turn once. */
 export type RecordedChunk = WithoutTurn<ActivityWire>;
 
-export type TurnEndName = 'complete' | 'parked' | 'stopped' | 'broken' | 'failed';
+type TurnEndName = 'complete' | 'parked' | 'stopped' | 'broken' | 'failed';
 
 export interface TurnEndWire {
   end: TurnEndName;

@@ -20,7 +20,7 @@ import {
 import { NODE_LIMITS } from './membership.js';
 import { OwnedIds } from './owned-ids.js';
 
-export interface PeersOptions {
+interface PeersOptions {
   nodes: NodeStore;
   name: string;
   instance: string;

@@ -12,7 +12,7 @@ import type { LoadedConfig } from './load.js';
 import { parseConfig } from './parse.js';
 import type { Config } from './schema.js';
 
-export interface ConnectedUpstream {
+interface ConnectedUpstream {
   name: string;
   dialect: string;
   baseUrl: string;

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { keyName } from './key-schema.js';
 import { count, credential, hosts, httpUrl, text } from './schema-fields.js';
 
-export const NOTIFY_EVENTS = [
+const NOTIFY_EVENTS = [
   'approval.asked',
   'approval.decided',
   'approval.expired',
@@ -11,8 +11,6 @@ export const NOTIFY_EVENTS = [
   'turn.ended',
   'turn.failed',
 ] as const;
-
-export const TARGET_TYPES = ['webhook', 'ntfy', 'slack', 'telegram', 'feishu'] as const;
 
 /** Standard Webhooks: 24 to 64 bytes, in base64 behind a prefix. */
 function isWebhookSecret(value: string): boolean {

@@ -2,7 +2,7 @@
 import type { Environment } from './environment-references.js';
 import type { Config } from './schema.js';
 
-export interface TelemetryTarget {
+interface TelemetryTarget {
   url: string;
   headers: Readonly<Record<string, string>>;
 }

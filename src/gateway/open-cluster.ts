@@ -23,7 +23,7 @@ interface ClusterOptions {
 }
 
 /** The owner of leases and what is heard of the node are the same process. */
-export interface OpenCluster extends Membership {
+interface OpenCluster extends Membership {
   owner: string;
   place: SessionPlace;
   peers: Peers;

@@ -9,7 +9,7 @@ import type { Telemetry } from '../observability/open-telemetry.js';
 import { StoreGauges } from '../observability/store-figures.js';
 import type { Store } from '../store/store.js';
 
-export interface FoundTelemetry {
+interface FoundTelemetry {
   settings: TelemetrySettings | undefined;
   problems: readonly string[];
   /** Values of headers that stand in the environment alone. */

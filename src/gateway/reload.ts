@@ -30,7 +30,7 @@ interface ReloadOptions {
   onReloaded?: ((loaded: LoadedConfig) => void) | undefined;
 }
 
-export interface Reloads {
+interface Reloads {
   /** Loads the file again. Rejects with GatewayError where it is wrong; nothing has changed then. */
   reload: Reload;
   /** Takes upstreams as the store has them now, without the file. Rejects as the store does. */

@@ -52,7 +52,7 @@ function isNotice(value: unknown): value is Notice {
 const TEXT_CHARS = 4000;
 const LINE_CHARS = 300;
 
-export interface NoticeOptions {
+interface NoticeOptions {
   /** Where the console is; undefined where nobody outside can reach it. */
   publicUrl: string | undefined;
   /** A provider is another company: no secret of ours goes there. */

@@ -37,7 +37,7 @@ interface Target {
   headers: Readonly<Record<string, string>>;
 }
 
-export interface TelemetryOptions {
+interface TelemetryOptions {
   traces?: Target;
   metrics?: Target;
   resource: Readonly<Record<string, string>>;

@@ -69,7 +69,7 @@ export function spansToJson(spans: readonly EndedSpan[], source: OtlpSource): st
   });
 }
 
-export interface MetricTimes {
+interface MetricTimes {
   startNano: bigint;
   nowNano: bigint;
 }

@@ -16,7 +16,7 @@ export interface SeriesData {
   points: readonly SeriesPoint[];
 }
 
-export interface SeriesPoint {
+interface SeriesPoint {
   labels: Readonly<Record<string, string>>;
   /** The sum of all values, of a histogram. */
   value: number;

@@ -11,7 +11,7 @@ import {
 } from '../core/span.js';
 import type { EndedSpan } from './otlp-json.js';
 
-export interface SpanRules {
+interface SpanRules {
   content: boolean;
   propagate: boolean;
   sampler: { ratio: number; byParent: boolean };

@@ -25,7 +25,7 @@ export interface FormField {
 }
 
 export type FormValue = string | number | boolean | readonly string[];
-export type FormValues = Readonly<Record<string, FormValue>>;
+type FormValues = Readonly<Record<string, FormValue>>;
 
 export type FormAnswer =
   | { action: 'accept'; values: FormValues }

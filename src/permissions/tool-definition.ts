@@ -27,7 +27,7 @@ export const definitionSchema = z.object({
 });
 
 export type ToolDefinition = z.output<typeof definitionSchema>;
-export type DefinitionSummary = z.output<typeof summarySchema>;
+type DefinitionSummary = z.output<typeof summarySchema>;
 
 export interface DefinedTool {
   name: string;

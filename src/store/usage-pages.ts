@@ -8,9 +8,9 @@ import type { Page } from './store.js';
 import type { UsageDimension, UsageQuery, UsageStore, UsageSum } from './usage.js';
 
 export const USAGE_SORTS = ['requests', 'tokens', 'cost'] as const;
-export type UsageSort = (typeof USAGE_SORTS)[number];
+type UsageSort = (typeof USAGE_SORTS)[number];
 
-export interface UsagePageQuery extends Omit<UsageQuery, 'histograms'> {
+interface UsagePageQuery extends Omit<UsageQuery, 'histograms'> {
   sort: UsageSort;
   limit: number;
   /** `next` of the page before. It has the times of the first page: `from` and `to` are not read. */

@@ -1,7 +1,7 @@
 /** Single keys that answer a question, while nobody types. */
 import { type RefObject, useEffect, useRef } from 'react';
 
-export type KeyActions = Readonly<Record<string, ((event: { detail: number }) => void) | undefined>>;
+type KeyActions = Readonly<Record<string, ((event: { detail: number }) => void) | undefined>>;
 
 /**
  * They act on the question that has the focus, or on the only one in the page where nothing has it and

@@ -29,7 +29,7 @@ export type Row =
   | ActionsRow;
 
 /** Several calls in a row that only looked at something. */
-export interface ReadsRow {
+interface ReadsRow {
   kind: 'reads';
   key: string;
   cards: readonly ToolCard[];

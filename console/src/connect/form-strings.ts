@@ -73,7 +73,7 @@ const en = {
   } satisfies Record<FormProblem, string>,
 };
 
-export type FormStrings = typeof en;
+type FormStrings = typeof en;
 
 const zh: FormStrings = {
   title: '连接模型',

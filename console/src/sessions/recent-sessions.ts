@@ -7,7 +7,7 @@ import { store, useConsole } from '../data/store.js';
 export const RECENT_MOST = 20;
 const PINNED_MOST = 50;
 
-export interface FetchedSessions {
+interface FetchedSessions {
   sessions: readonly SessionWire[];
   /** There are more than these. */
   more: boolean;

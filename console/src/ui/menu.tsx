@@ -11,7 +11,7 @@ import { IconButton } from './icon-button.js';
 import { MoreIcon } from './icons.js';
 import { loadMenu } from './load.js';
 
-export interface MenuItem {
+interface MenuItem {
   label: string;
   onSelect: () => void;
   icon?: ReactNode;

@@ -13,7 +13,7 @@ const MODES: Readonly<Record<Mode, string>> = {
   deny: 'what no rule is about is refused',
 };
 
-export interface ResumableSession {
+interface ResumableSession {
   id: string;
   title: string;
   updatedAt: number;
@@ -40,7 +40,7 @@ export interface CommandContext {
   controls: ChatControls;
 }
 
-export type CommandOutcome = 'go on' | 'leave' | 'anew' | { resume: string };
+type CommandOutcome = 'go on' | 'leave' | 'anew' | { resume: string };
 
 interface ChatCommand {
   argument?: string;

@@ -7,7 +7,7 @@ import { userStateFolder } from '../../config/paths.js';
 const FILE = 'chat-history';
 const LINES = 500;
 
-export interface LineHistory {
+interface LineHistory {
   /** The newest last. */
   lines: readonly string[];
   /** Never rejects: a history that cannot be kept is no reason to end a conversation. */

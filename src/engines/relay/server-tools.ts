@@ -25,7 +25,7 @@ import type { ModelRequest } from '../engine.js';
 import type { GatewayToolRun } from './gateway-rounds.js';
 import { type Outcome, readableBlock, shownBlocks } from './server-tool-blocks.js';
 
-export type ServerToolName = 'web_search' | 'web_fetch';
+type ServerToolName = 'web_search' | 'web_fetch';
 
 interface ServerToolsOptions {
   runtime: ToolRuntime;
@@ -69,7 +69,7 @@ const OWN: Readonly<Record<ServerToolName, { tool: string; definition: ToolDefin
   },
 };
 
-export interface PlannedServerTools {
+interface PlannedServerTools {
   /** With functions in the place of the tools, and readable history. */
   request: ConversationRequest;
   runs: ReadonlyMap<string, GatewayToolRun>;

@@ -19,7 +19,7 @@ import { LoadedTools } from './loaded-tools.js';
 import type { ServerTools } from './server-tools.js';
 
 /** A request some of whose tools are the gateway's to answer, and how to ask an upstream with it. */
-export interface SearchedRequest {
+interface SearchedRequest {
   readonly request: ConversationRequest;
   /** Also where the client's own bytes could be forwarded. */
   readonly isForced: boolean;

@@ -20,7 +20,7 @@ export interface LimitedKey {
 }
 
 /** Of teams, by their names. A team that is not among them has no limit. */
-export type LimitedTeams = Readonly<Record<string, { budget?: Budget }>>;
+type LimitedTeams = Readonly<Record<string, { budget?: Budget }>>;
 
 /** What is asked for, as far as limits differ by it. */
 export interface Asked {

@@ -17,7 +17,7 @@ import { superviseProcess } from '../process.js';
 import { type FromWorker, type ToWorker, WORKER_MARK, type WorkerSetup } from './messages.js';
 import { prepareWorkers, type WorkersOptions } from './prepare-workers.js';
 
-export interface Workers {
+interface Workers {
   url: string;
   consoleUrl: string;
   /** Resolves when all workers have ended after a signal. */

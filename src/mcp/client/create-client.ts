@@ -37,7 +37,7 @@ function parseServer(name: string, given: unknown): McpServerConfig {
 }
 
 /** Where servers are kept that are added at run time. */
-export interface AddedServers {
+interface AddedServers {
   servers(): Promise<readonly { name: string; config: unknown }[]>;
   putServer(server: { name: string; config: unknown }): Promise<void>;
   removeServer(name: string): Promise<boolean>;

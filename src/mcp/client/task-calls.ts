@@ -58,7 +58,7 @@ export class LostTask extends Error {
   }
 }
 
-export interface TaskCall {
+interface TaskCall {
   client: Client;
   clock: CallClock;
   timeout: number;

@@ -20,7 +20,7 @@ interface RunningCall {
   task?: string;
 }
 
-export interface ToolRequest {
+interface ToolRequest {
   session: string | undefined;
   onQuestion: McpToolCallOptions['onQuestion'] | undefined;
   onProgress: McpToolCallOptions['onProgress'] | undefined;

@@ -73,7 +73,7 @@ export class CallbackProblem extends Error {
 }
 
 /** Answers that were signed longer ago are replays. */
-export const OLDEST_S = 300;
+const OLDEST_S = 300;
 
 export function hmac(algorithm: 'sha256', key: string | Buffer, text: string): Buffer {
   return createHmac(algorithm, key).update(text).digest();

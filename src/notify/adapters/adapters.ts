@@ -4,7 +4,7 @@ import type { InView, Message } from '../message.js';
 import type { Adapter, Callback, Heard, ReadTools, SendTools, TargetOf } from './adapter.js';
 
 /** Those that carry messages for people; a webhook is for a program. */
-export type ChatTarget = Exclude<TargetConfig, { type: 'webhook' }>;
+type ChatTarget = Exclude<TargetConfig, { type: 'webhook' }>;
 
 const ADAPTERS: { [Type in ChatTarget['type']]: () => Promise<Adapter<TargetOf<Type>>> } = {
   ntfy: async () => (await import('./ntfy.js')).ntfy,
@@ -14,7 +14,7 @@ const ADAPTERS: { [Type in ChatTarget['type']]: () => Promise<Adapter<TargetOf<T
 };
 
 /** An adapter with its target. */
-export interface Channel {
+interface Channel {
   inView: InView;
   send(message: Message, tools: SendTools): Promise<unknown>;
   /** Undefined where a message stays as it was sent. */

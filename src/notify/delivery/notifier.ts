@@ -27,7 +27,7 @@ import {
   type Subscriber,
 } from './push-subscriptions.js';
 
-export interface NotifierOptions {
+interface NotifierOptions {
   /** As it is now: the file may be loaded again. Undefined where nobody outside is told anything. */
   config: () => NotifyConfig | undefined;
   store: Pick<Store, 'outbox' | 'secrets' | 'approvals' | 'push'>;
@@ -47,20 +47,20 @@ export interface NotifierOptions {
   ca?: string;
 }
 
-export interface TurnEnd {
+interface TurnEnd {
   session: string;
   principal: string;
   failed: boolean;
 }
 
-export interface TargetStatus extends TargetFigures {
+interface TargetStatus extends TargetFigures {
   type: TargetConfig['type'];
 }
 
 /** As a browser gives its subscription. */
-export type NewBrowser = Parameters<PushSubscriptions['add']>[1];
+type NewBrowser = Parameters<PushSubscriptions['add']>[1];
 
-export interface PushPress {
+interface PushPress {
   delivery: string;
   choice: Choice;
   proof: string;

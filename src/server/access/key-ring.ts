@@ -31,13 +31,13 @@ export interface KeyOptions {
 }
 
 /** What a key may use, as the configuration says it. */
-export type KeyLimitOptions = Pick<
+type KeyLimitOptions = Pick<
   KeyOptions,
   'name' | 'team' | 'rpm' | 'tpm' | 'max_streams' | 'max_agents' | 'budget'
 >;
 
 /** How a key that was made at run time stands. */
-export type KeyState =
+type KeyState =
   | 'active'
   | 'expired'
   | 'revoked'

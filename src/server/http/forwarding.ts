@@ -14,7 +14,7 @@ import type { EncodeError, Exchange } from './exchange.js';
 import { clientHeaders } from './read-request.js';
 
 /** Says which node answered. */
-export const NODE_HEADER = 'x-toolgate-node';
+const NODE_HEADER = 'x-toolgate-node';
 /** The turn that an answer is of: the node that forwards it confirms that the client has it. */
 export const TURN_HEADER = 'x-toolgate-turn';
 

@@ -106,7 +106,6 @@ const record = z.object({
 
 export type SessionRow = z.infer<typeof record>;
 export type TurnRow = z.infer<typeof turnRow>;
-export type Undelivered = z.infer<typeof undelivered>;
 
 const known = new Memo<JsonObject, SessionRow>({ last: true });
 

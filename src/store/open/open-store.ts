@@ -6,7 +6,7 @@ import { isPostgresUrl } from '../../core/postgres-url.js';
 import { type PostgresLocation, parsePostgresUrl } from '../postgres/location.js';
 import type { SqliteLocation } from '../sqlite/sqlite-store.js';
 
-export type StoreLocation = SqliteLocation | PostgresLocation;
+type StoreLocation = SqliteLocation | PostgresLocation;
 
 import type { Store, StoreOptions } from '../store.js';
 

@@ -35,7 +35,7 @@ import { PostgresTransfer } from './transfer.js';
 import { PostgresUpstreams } from './upstreams.js';
 import { PostgresUsage } from './usage.js';
 
-export interface PostgresOptions extends StoreOptions {
+interface PostgresOptions extends StoreOptions {
   database?: Partial<DatabaseLimits>;
   bus?: Partial<BusLimits>;
   /** The clock of leases: the database's, unless a test has its own time (`now`). */

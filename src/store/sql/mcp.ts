@@ -1,7 +1,7 @@
 import { type AddedServer, RULE_SUBJECT, type ToolPin } from '../mcp.js';
 import { json, number, type Row, text } from './rows.js';
 
-export const PIN_COLUMNS = 'subject, tool, digest, summary, pinned_at';
+const PIN_COLUMNS = 'subject, tool, digest, summary, pinned_at';
 
 export const PIN_SQL = 'SELECT * FROM tool_pins WHERE subject = ? AND tool = ?';
 export const KEEP_PIN_SQL = `INSERT INTO tool_pins (${PIN_COLUMNS}) VALUES (?, ?, ?, ?, ?)

@@ -7,7 +7,7 @@ import { LABEL_COLUMNS, SESSION_COLUMNS } from './sessions.js';
 const words = (columns: string): string[] => columns.split(',').map((column) => column.trim());
 
 /** By table. Numbers by which a store orders its own rows do not move. */
-export const TRANSFER_COLUMNS = {
+const TRANSFER_COLUMNS = {
   keys: words(
     'id, name, digest, start, grants, created_by, created_at, expires_at, rotated_at, previous_digest, previous_until, revoked_at',
   ),
@@ -67,7 +67,7 @@ export const PAGE_ROWS = 500;
 /** Answers of sessions go with them. */
 const WHERE: Partial<Record<TransferKind, string>> = { answer: 'session IS NULL' };
 
-export const columnsOf = (table: TransferTable): string => TRANSFER_COLUMNS[table].join(', ');
+const columnsOf = (table: TransferTable): string => TRANSFER_COLUMNS[table].join(', ');
 
 export const countSql = (kind: TransferKind): string =>
   `SELECT count(*) AS n FROM ${TABLE_OF[kind]} WHERE ${WHERE[kind] ?? 'true'}`;

@@ -56,7 +56,7 @@ function withOwnErrors(tool: Tool, { redact, log }: OwnErrorOptions): Tool {
   };
 }
 
-export interface OwnToolOptions {
+interface OwnToolOptions {
   /** As in the configuration: folders, files, folders of packages, names of packages. */
   paths: readonly string[];
   /** Relative paths are relative to it, packages are looked for from it. */

@@ -22,7 +22,7 @@ export interface PostAnswer {
   text: string;
 }
 
-export interface GuardedPostOptions extends HostCheckOptions {
+interface GuardedPostOptions extends HostCheckOptions {
   signal: AbortSignal;
   /** For all of it. */
   totalMs: number;

@@ -39,7 +39,7 @@ interface Cooling {
 }
 
 /** A request to a target. One of the three is called, once. */
-export interface TargetTry {
+interface TargetTry {
   /** `spentS`: the answer said that a limit is used up for so long. */
   succeeded(spentS: number | undefined): void;
   failed(kind: CoolKind, error: GatewayError, askedS: number | undefined): void;

@@ -32,7 +32,7 @@ const en = {
   sent: (name: string) => `A test is on its way to “${name}”. See whether it arrives.`,
 };
 
-export type TargetStrings = typeof en;
+type TargetStrings = typeof en;
 
 export const targetStrings: Strings<TargetStrings> = {
   en,

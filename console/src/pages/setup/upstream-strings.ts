@@ -43,7 +43,7 @@ const en = {
   save: 'Save as a file',
 };
 
-export type UpstreamStrings = typeof en;
+type UpstreamStrings = typeof en;
 
 export const upstreamStrings: Strings<UpstreamStrings> = {
   en,

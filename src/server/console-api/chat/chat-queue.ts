@@ -55,7 +55,7 @@ interface ChatQueueOptions {
   now?: () => number;
 }
 
-export type MessageOutcome =
+type MessageOutcome =
   | { kind: 'started'; started: ChatStarted }
   | { kind: 'queued'; message: QueuedMessageWire };
 

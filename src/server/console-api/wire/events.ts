@@ -26,7 +26,7 @@ export type ConsoleEvent = { id: string; prev: string | null } & (
 );
 
 /** A key, or its team, has passed the soft limit of its budget; once a period and node. */
-export interface BudgetEventWire {
+interface BudgetEventWire {
   type: 'budget';
   key: string;
   /** Where it is the budget of the team; `key` is whose request passed it. */

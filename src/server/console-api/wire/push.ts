@@ -6,7 +6,7 @@ export interface BrowsersWire {
   data: BrowserWire[];
 }
 
-export interface BrowserWire {
+interface BrowserWire {
   id: string;
   /** By which a page recognises its own. */
   endpoint: string;

@@ -18,7 +18,7 @@ import type { AnswerOnce } from '../memory/answer-once.js';
 import type { LocalAnswers } from '../memory/local-answers.js';
 
 /** Answers that are made without a reader. */
-export interface BackgroundAnswers {
+interface BackgroundAnswers {
   /** One of this key that is under way. */
   find(id: string, principal: string): Promise<BackgroundAnswer | undefined>;
   cancel(id: string): Promise<void>;
@@ -58,7 +58,7 @@ export interface BackgroundAnswer {
   read(after: number): AsyncIterable<Uint8Array>;
 }
 
-export interface Owners {
+interface Owners {
   peers: Peers;
   /** The client has the answer of a turn that another node has made. */
   delivered(session: string, key: string): void;
