@@ -129,7 +129,7 @@ export interface TypedTool {
 }
 
 /** A tool that the client expects the provider itself to run (`web_search_20250305` …). */
-export interface ServerToolDefinition {
+export interface ProviderToolDefinition {
   dialect: DialectName;
   /** The wire type, for messages to people. */
   kind: string;
@@ -175,9 +175,9 @@ export interface ConversationRequest {
   system: TextBlock[];
   messages: Message[];
   tools: ToolDefinition[];
-  serverTools: ServerToolDefinition[];
+  providerTools: ProviderToolDefinition[];
   /** The tools as messages in the middle of the conversation leave them; see `withOfferedTools`. */
-  offered?: Pick<ConversationRequest, 'tools' | 'serverTools'>;
+  offered?: Pick<ConversationRequest, 'tools' | 'providerTools'>;
   toolChoice?: ToolChoice;
   /** `false`: at most one tool call in the answer. */
   parallelToolCalls?: boolean;

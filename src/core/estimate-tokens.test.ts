@@ -83,7 +83,7 @@ function request(over: Partial<ConversationRequest>): ConversationRequest {
     system: [],
     messages: [],
     tools: [],
-    serverTools: [],
+    providerTools: [],
     stopSequences: [],
     stream: false,
     extensions: {},
@@ -219,7 +219,7 @@ describe('estimateRequestTokens', () => {
       name: 'web_search',
       value: { type: 'web_search_20250305', name: 'web_search', max_uses: 5 },
     } as const;
-    expect(estimateRequestTokens(request({ serverTools: [server] })) - base).toBeGreaterThan(20);
+    expect(estimateRequestTokens(request({ providerTools: [server] })) - base).toBeGreaterThan(20);
   });
 
   it('counts a schema about as its compact JSON', () => {

@@ -129,7 +129,7 @@ export function estimateRequestTokens(request: ConversationRequest): number {
   }
   if (request.tools.length > 0) weight += OVERHEAD.toolsPreamble * UNIT;
   for (const tool of shownTools(request)) weight += toolWeight(tool, sampling);
-  for (const tool of request.serverTools)
+  for (const tool of request.providerTools)
     weight += OVERHEAD.toolDefinition * UNIT + jsonWeight(tool.value, 0, sampling);
   if (request.format?.type === 'json_schema') weight += jsonWeight(request.format.schema, 0, sampling);
   return Math.ceil(weight / UNIT);

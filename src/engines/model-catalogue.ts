@@ -164,7 +164,7 @@ function priceOf({ price }: ModelConfig): Partial<ModelRule> {
 
 function agentRule(model: ModelConfig, folders: Folders | undefined): Partial<ModelRule> {
   if (model.engine === 'relay') {
-    return model.server_tools === undefined ? {} : { serverTools: model.server_tools };
+    return model.server_tools === undefined ? {} : { providerTools: model.server_tools };
   }
   const { tools, max_turns: maxSteps, system } = model;
   const cwd = folders === undefined ? undefined : resolveModelCwd(model, folders);

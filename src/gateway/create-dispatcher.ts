@@ -11,8 +11,8 @@ import { calledModel, type Folders, ModelList, mayCall, rulesOf } from '../engin
 import { ModelPrices } from '../engines/model-prices.js';
 import type { createNativeDriver, NativeDriverOptions } from '../engines/native/driver.js';
 import { PlainDriver } from '../engines/plain/driver.js';
+import type { ProviderTools } from '../engines/relay/provider-tools.js';
 import { Relay } from '../engines/relay/relay.js';
-import type { ServerTools } from '../engines/relay/server-tools.js';
 import { checkWorkspace } from '../engines/workspace-roots.js';
 import { type ModelRoute, ModelRouter } from '../routing/model-router.js';
 import { HttpClient } from '../transport/http-client/http-client.js';
@@ -52,7 +52,7 @@ interface DispatcherOptions {
   /** For models with `engine: claude-code`; without it they are refused. */
   claudeCode?: ClaudeCodeOptions;
   /** For models with `server_tools`; without it what clients ask of their provider is lost. */
-  serverTools?: ServerTools;
+  providerTools?: ProviderTools;
   /** For conversations with plain models that the gateway keeps; without it they are refused. */
   plain?: EngineOptions;
 }
@@ -84,7 +84,7 @@ export interface ClosableDispatcher extends Dispatcher {
     next: Pick<DispatcherOptions, 'config' | 'lessons'> & {
       native?: NativeOptions | undefined;
       claudeCode?: ClaudeCodeOptions | undefined;
-      serverTools?: ServerTools | undefined;
+      providerTools?: ProviderTools | undefined;
     },
   ): void;
 }
@@ -106,7 +106,7 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
     ...(retryBudgetMs === undefined ? {} : { retryBudgetMs }),
     ...(now === undefined ? {} : { now }),
   });
-  if (options.serverTools !== undefined) relay.runServerTools(options.serverTools);
+  if (options.providerTools !== undefined) relay.runProviderTools(options.providerTools);
   let models = new ModelList(router, upstreams);
   let native = options.native === undefined ? undefined : openNative(options.native);
 
@@ -201,7 +201,7 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
       prices = new ModelPrices(configured, options.listPrices);
       relay.use(upstreams, Object.values(rules));
       models = new ModelList(router, upstreams);
-      if (next.serverTools !== undefined) relay.runServerTools(next.serverTools);
+      if (next.providerTools !== undefined) relay.runProviderTools(next.providerTools);
       if (next.native !== undefined) native ??= openNative(next.native);
       if (next.claudeCode !== undefined) claudeCode ??= openClaudeCode(next.claudeCode);
     },

@@ -64,9 +64,9 @@ export async function openEngines(options: EnginesOptions): Promise<Engines> {
   const folders = { baseDir, startDir: process.cwd() };
   const shared = { sessions, log, startDir: folders.startDir, home: homedir() };
 
-  const openServerTools = async () => {
-    const { ServerTools } = await import('../engines/relay/server-tools.js');
-    return new ServerTools({
+  const openProviderTools = async () => {
+    const { ProviderTools } = await import('../engines/relay/provider-tools.js');
+    return new ProviderTools({
       runtime: await agents.tools(),
       workspace: openWorkspace(folders.startDir, homedir()),
       onBug: (error) => log.error({ err: error }, 'bug while a tool of a provider ran'),
@@ -79,7 +79,7 @@ export async function openEngines(options: EnginesOptions): Promise<Engines> {
       (model) => model.engine === 'relay' && model.server_tools?.length,
     );
     return {
-      ...(isServed ? { serverTools: await openServerTools() } : {}),
+      ...(isServed ? { providerTools: await openProviderTools() } : {}),
       ...(wanted.has('native')
         ? {
             native: {

@@ -20,7 +20,7 @@ export interface ModelRule {
   /** More tools than fit are kept back behind a search: when there are too many, always, or never. */
   toolSearch?: 'auto' | 'on' | 'off';
   /** On the relay: what clients ask of their provider and the gateway runs where the upstream does not. */
-  serverTools?: readonly ('web_search' | 'web_fetch')[];
+  providerTools?: readonly ('web_search' | 'web_fetch')[];
   /** On agent engines: which built-in tools are on offer. */
   tools?: 'all' | 'none' | 'requested' | readonly string[];
   /** On agent engines: the folder that it works in, absolute; absent: the one that the gateway was started in. */

@@ -7,7 +7,7 @@ const request: ConversationRequest = {
   system: [],
   messages: [{ role: 'user', content: [{ type: 'text', text: 'word '.repeat(400) }] }],
   tools: [],
-  serverTools: [],
+  providerTools: [],
   stopSequences: [],
   stream: true,
   extensions: {},

@@ -10,7 +10,7 @@ const request = (id: string): ConversationRequest => ({
     { role: 'assistant', content: [{ type: 'tool_use', id, name: 'A', input: {} }] },
   ],
   tools: [],
-  serverTools: [],
+  providerTools: [],
   stopSequences: [],
   stream: true,
   extensions: {},

@@ -38,7 +38,7 @@ export function request(
     system: [],
     messages: typeof messages === 'string' ? [user(messages)] : messages,
     tools: [],
-    serverTools: [],
+    providerTools: [],
     stopSequences: [],
     stream: true,
     extensions: {},

@@ -375,7 +375,7 @@ export function callOf(
       system: [],
       messages,
       tools: [],
-      serverTools: [],
+      providerTools: [],
       stopSequences: [],
       stream: true,
       extensions: {},

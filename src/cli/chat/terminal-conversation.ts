@@ -62,7 +62,7 @@ export class TerminalConversation {
         system: [],
         messages: [{ role: 'user', content: [{ type: 'text', text }] }],
         tools: [],
-        serverTools: [],
+        providerTools: [],
         stopSequences: [],
         stream: true,
         extensions: {},

@@ -30,7 +30,7 @@ describe('the body', () => {
       system: [],
       messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }],
       tools: [],
-      serverTools: [],
+      providerTools: [],
       maxTokens: 10,
       stopSequences: [],
       stream: false,
@@ -62,7 +62,7 @@ describe('the body', () => {
       ...own({ cache_control: { type: 'ephemeral', ttl: '1h' } }),
     });
     expect(request.tools.map(({ name }) => name)).toEqual(['Read', 'Grep', 'DeferredToolPlaceholder']);
-    expect(request.serverTools.map(({ kind, name }) => [kind, name])).toEqual([
+    expect(request.providerTools.map(({ kind, name }) => [kind, name])).toEqual([
       ['web_search_20260318', 'web_search'],
       ['mcp_toolset', 'docs'],
       ['browser_toolset_20260801', 'browser'],
@@ -180,7 +180,7 @@ describe('the body', () => {
       { tools: [{ type: 'code_execution_20260521', name: 'code_execution' }] },
       {
         tools: [],
-        serverTools: [
+        providerTools: [
           {
             dialect: 'anthropic-messages',
             kind: 'code_execution_20260521',
@@ -217,7 +217,7 @@ describe('the body', () => {
             typed: { value: { max_characters: 9 } },
           },
         ],
-        serverTools: [],
+        providerTools: [],
       },
     ],
     [

@@ -3,7 +3,7 @@ import type {
   ConversationRequest,
   JsonObject,
   OutputFormat,
-  ServerToolDefinition,
+  ProviderToolDefinition,
   Thinking,
   ToolDefinition,
   TypedTool,
@@ -58,7 +58,7 @@ export function decodeCountTokensRequest(value: unknown): ConversationRequest {
     system: decodeSystem(body['system']),
     messages: decodeMessages(body['messages']),
     tools: [],
-    serverTools: [],
+    providerTools: [],
     stopSequences: optional(body['stop_sequences'], 'stop_sequences', readStrings) ?? [],
     stream: optional(body['stream'], 'stream', readBoolean) ?? false,
     extensions: { [DIALECT]: extensions },
@@ -68,7 +68,7 @@ export function decodeCountTokensRequest(value: unknown): ConversationRequest {
   if (body['tools'] !== undefined && body['tools'] !== null) decodeTools(body['tools'], request);
   const changed = changedTools(body['tools'], request.messages);
   if (changed !== undefined) {
-    request.offered = { tools: [], serverTools: [] };
+    request.offered = { tools: [], providerTools: [] };
     decodeTools(changed, request.offered);
   }
   if (body['tool_choice'] !== undefined && body['tool_choice'] !== null) {
@@ -99,7 +99,7 @@ function readStrings(value: unknown, path: string): string[] {
 
 const decodedTools = new Memo<JsonObject, ToolDefinition>();
 
-function decodeTools(value: unknown, request: Pick<ConversationRequest, 'tools' | 'serverTools'>): void {
+function decodeTools(value: unknown, request: Pick<ConversationRequest, 'tools' | 'providerTools'>): void {
   const tools = readArray(value, 'tools');
   for (let index = 0; index < tools.length; index += 1) {
     const tool = tools[index];
@@ -111,7 +111,7 @@ function decodeTools(value: unknown, request: Pick<ConversationRequest, 'tools' 
       continue;
     }
     const typed = typedTool(DIALECT, tool);
-    if (typed === undefined) request.serverTools.push(decodeServerTool(tool, path));
+    if (typed === undefined) request.providerTools.push(decodeProviderTool(tool, path));
     else request.tools.push(decodeTyped(tool, typed, path));
   }
 }
@@ -153,13 +153,13 @@ function decodeTool(tool: JsonObject, path: string): ToolDefinition {
 }
 
 /** A tool with a type that the table of typed tools does not have is the provider's to run. */
-function decodeServerTool(tool: JsonObject, path: string): ServerToolDefinition {
+function decodeProviderTool(tool: JsonObject, path: string): ProviderToolDefinition {
   const kind = readNonEmpty(tool['type'], `${path}.type`);
-  return { dialect: DIALECT, kind, name: serverToolName(tool, kind, path), value: tool };
+  return { dialect: DIALECT, kind, name: providerToolName(tool, kind, path), value: tool };
 }
 
 /** Toolsets have no name: an MCP one names its server, the others are named in their type. */
-function serverToolName(tool: JsonObject, kind: string, path: string): string {
+function providerToolName(tool: JsonObject, kind: string, path: string): string {
   const { name } = tool;
   if (name !== undefined && name !== null) return readNonEmpty(name, `${path}.name`);
   const server = tool['mcp_server_name'];

@@ -22,7 +22,7 @@ function neutral(fields: Partial<ConversationRequest> = {}): ConversationRequest
     system: [],
     messages: [message('user', text('hi'))],
     tools: [],
-    serverTools: [],
+    providerTools: [],
     stopSequences: [],
     stream: false,
     extensions: {},
@@ -288,8 +288,8 @@ describe('tools', () => {
       name: 'file_search',
       value: {},
     } as const;
-    expect(encode({ serverTools: [own] }, { cacheControl: true }).body['tools']).toEqual([value]);
-    const { body, losses } = encode({ serverTools: [own, foreign] });
+    expect(encode({ providerTools: [own] }, { cacheControl: true }).body['tools']).toEqual([value]);
+    const { body, losses } = encode({ providerTools: [own, foreign] });
     expect(body['tools']).toEqual([{ type: 'web_search_20250305', name: 'web_search' }]);
     expect(losses).toEqual(['tools.file_search: file_search is run by openai-responses providers only']);
   });

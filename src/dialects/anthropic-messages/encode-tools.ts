@@ -15,7 +15,7 @@ export function encodeTools(request: ConversationRequest, context: EncodeContext
   const tools = listedTools(request, context).flatMap((tool) =>
     memo.of([tool], context, () => [encodeTool(tool, context)]),
   );
-  for (const { dialect, kind, name, value } of request.serverTools) {
+  for (const { dialect, kind, name, value } of request.providerTools) {
     if (dialect !== DIALECT)
       context.losses.add(`tools.${name}`, `${kind} is run by ${dialect} providers only`);
     else if (context.quirks.cacheControl || value['cache_control'] === undefined) tools.push(value);

@@ -10,7 +10,7 @@ import type {
   Extensions,
   Message,
   OpaqueBlock,
-  ServerToolDefinition,
+  ProviderToolDefinition,
   TextBlock,
   ToolChoice,
   ToolDefinition,
@@ -115,7 +115,7 @@ const tool: fc.Arbitrary<ToolDefinition> = fc
     ...more,
     ...fields,
   }));
-const serverTool: fc.Arbitrary<ServerToolDefinition> = name.map((each) => ({
+const providerTool: fc.Arbitrary<ProviderToolDefinition> = name.map((each) => ({
   dialect: 'anthropic-messages',
   kind: 'web_search_20250305',
   name: each,
@@ -157,7 +157,7 @@ const request: fc.Arbitrary<ConversationRequest> = fc
       system: fc.array(text, { maxLength: 2 }),
       messages: conversation,
       tools: fc.array(tool, { minLength: 1, maxLength: 3 }),
-      serverTools: fc.array(serverTool, { maxLength: 2 }),
+      providerTools: fc.array(providerTool, { maxLength: 2 }),
       maxTokens: fc.integer({ min: 2000, max: 100_000 }),
       stopSequences: fc.array(words, { maxLength: 5 }),
       stream: fc.boolean(),

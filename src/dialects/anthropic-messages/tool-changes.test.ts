@@ -63,7 +63,7 @@ describe('tools that change in the middle of a conversation', () => {
 
   it('may be of the provider', () => {
     const search = { type: 'web_search_20250305', name: 'web_search' };
-    expect(offered([], changes(added(defined(search)))).serverTools).toHaveLength(1);
+    expect(offered([], changes(added(defined(search)))).providerTools).toHaveLength(1);
   });
 
   it('leave the words of their message, and no message without words', () => {

@@ -28,7 +28,7 @@ describe('a request', () => {
       system: [],
       messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
       tools: [],
-      serverTools: [],
+      providerTools: [],
       stopSequences: [],
       stream: false,
       extensions: {},
@@ -374,7 +374,7 @@ describe('tools', () => {
   });
 
   it('of a type that nobody knows are the provider’s own', () => {
-    expect(decode({ tools: [{ type: 'web_search' }] }).serverTools).toEqual([
+    expect(decode({ tools: [{ type: 'web_search' }] }).providerTools).toEqual([
       { dialect: 'openai-chat', kind: 'web_search', name: 'web_search', value: { type: 'web_search' } },
     ]);
   });

@@ -73,7 +73,7 @@ export function decodeRequest(value: unknown): ConversationRequest {
     system,
     messages,
     tools: [],
-    serverTools: [],
+    providerTools: [],
     stopSequences: readStops(body['stop']),
     stream: optional(body['stream'], 'stream', readBoolean) ?? false,
     extensions: extensions === undefined ? {} : { [DIALECT]: extensions },

@@ -2,7 +2,7 @@
 import type {
   ConversationRequest,
   JsonObject,
-  ServerToolDefinition,
+  ProviderToolDefinition,
   ToolChoice,
   ToolDefinition,
 } from '../../core/conversation.js';
@@ -53,7 +53,7 @@ function decodeTool(value: unknown, path: string, request: ConversationRequest):
   else if (type === 'function' || type === undefined) {
     const tool = decodeFunction(value['function'], `${path}.function`);
     request.tools.push(decodedTools.keep(value, extend(tool, extraFields(value, TOOL_FIELDS))));
-  } else request.serverTools.push(decodeServerTool(value, path));
+  } else request.providerTools.push(decodeProviderTool(value, path));
 }
 
 function decodeFunction(value: unknown, path: string): ToolDefinition {
@@ -79,7 +79,7 @@ function decodeCustom(value: JsonObject, path: string): ToolDefinition {
 }
 
 /** A type that this version does not know: the provider's own. */
-function decodeServerTool(value: JsonObject, path: string): ServerToolDefinition {
+function decodeProviderTool(value: JsonObject, path: string): ProviderToolDefinition {
   const kind = readNonEmpty(value['type'], `${path}.type`);
   const name = typeof value['name'] === 'string' && value['name'] !== '' ? value['name'] : kind;
   return { dialect: DIALECT, kind, name, value };

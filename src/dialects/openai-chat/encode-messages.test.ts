@@ -16,7 +16,7 @@ function encode(messages: Message[], quirks: Partial<Quirks> = {}, system: TextB
     system,
     messages,
     tools: [],
-    serverTools: [],
+    providerTools: [],
     stopSequences: [],
     stream: false,
     extensions: {},

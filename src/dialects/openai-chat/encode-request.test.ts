@@ -11,7 +11,7 @@ const REQUEST: ConversationRequest = {
   system: [],
   messages: [{ role: 'user', content: [{ type: 'text', text: 'q' }] }],
   tools: [],
-  serverTools: [],
+  providerTools: [],
   stopSequences: [],
   stream: false,
   extensions: {},

@@ -17,7 +17,7 @@ function encode(fields: Partial<ConversationRequest>, quirks: Partial<Quirks> = 
     system: [],
     messages: [{ role: 'user', content: [{ type: 'text', text: 'q' }] }],
     tools: [READ],
-    serverTools: [],
+    providerTools: [],
     stopSequences: [],
     stream: false,
     extensions: {},
@@ -104,12 +104,12 @@ describe('tools', () => {
       name: 'web_search',
       value: {},
     } as const;
-    expect(encode({ serverTools: [search] })).toMatchObject({
+    expect(encode({ providerTools: [search] })).toMatchObject({
       tools: [WIRE_READ],
       losses: ['tools.web_search'],
     });
     const own = { dialect: 'openai-chat', kind: 'x', name: 'x', value: { type: 'x' } } as const;
-    expect(encode({ serverTools: [own] })).toMatchObject({ tools: [WIRE_READ, { type: 'x' }], losses: [] });
+    expect(encode({ providerTools: [own] })).toMatchObject({ tools: [WIRE_READ, { type: 'x' }], losses: [] });
   });
 
   it('that take free text are restored', () => {

@@ -17,7 +17,7 @@ export function encodeTools(request: ConversationRequest, context: EncodeContext
   const { losses, quirks } = context;
   const tools: JsonObject[] = [];
   for (const tool of wantedTools(request, losses)) tools.push(...offerTool(tool, context));
-  for (const tool of request.serverTools) {
+  for (const tool of request.providerTools) {
     if (tool.dialect === DIALECT) tools.push(tool.value);
     else {
       const reason = whyNotOffered(tool, `${tool.kind} is run by its provider and not by this upstream`);

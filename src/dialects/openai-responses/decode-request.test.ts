@@ -35,7 +35,7 @@ describe('a request of Codex', () => {
       'create_goal',
       'update_goal',
     ]);
-    expect(request.serverTools).toMatchObject([{ kind: 'web_search', name: 'web_search' }]);
+    expect(request.providerTools).toMatchObject([{ kind: 'web_search', name: 'web_search' }]);
   });
 
   it('keeps the rest', () => {

@@ -57,7 +57,7 @@ export function decodeRequest(value: unknown): ConversationRequest {
     system: [],
     messages: [],
     tools: [],
-    serverTools: [],
+    providerTools: [],
     stopSequences: [],
     stream: optional(body['stream'], 'stream', readBoolean) ?? false,
     extensions: { [DIALECT]: extensions },

@@ -124,7 +124,7 @@ describe('tools of the provider', () => {
     [{ type: 'tool_search' }, 'tool_search'],
     [{ type: 'shell', environment: { type: 'container_auto' } }, 'shell'],
   ])('%j is kept as it came', (tool, name) => {
-    expect(decode([tool]).serverTools).toEqual([
+    expect(decode([tool]).providerTools).toEqual([
       { dialect: 'openai-responses', kind: tool.type, name, value: tool },
     ]);
   });
@@ -172,7 +172,7 @@ describe('the choice', () => {
       tool_choice: { type: 'allowed_tools', mode: 'required', tools: allowed },
     });
     expect(namesOf(request)).toEqual(['a']);
-    expect(request.serverTools).toHaveLength(1);
+    expect(request.providerTools).toHaveLength(1);
     expect(request.toolChoice).toEqual({ type: 'any' });
   });
 

@@ -2,7 +2,7 @@
 import type {
   ConversationRequest,
   JsonObject,
-  ServerToolDefinition,
+  ProviderToolDefinition,
   ToolDefinition,
 } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
@@ -74,7 +74,7 @@ function decodeList(
     }
     const own =
       (later === undefined ? decodeKnown(tool, at) : decodeOwn(tool, at)) ?? decodeTyped(tool, names);
-    if (own === undefined) request.serverTools.push(decodeServerTool(tool, at));
+    if (own === undefined) request.providerTools.push(decodeProviderTool(tool, at));
     else offer(request, extend(own, later), later);
   }
 }
@@ -166,7 +166,7 @@ function decodeSearch(value: JsonObject, path: string): ToolDefinition {
   return extend(describeTool({ name: SEARCH_NAME }, value, path), { $search: value });
 }
 
-function decodeServerTool(value: JsonObject, path: string): ServerToolDefinition {
+function decodeProviderTool(value: JsonObject, path: string): ProviderToolDefinition {
   const kind = readNonEmpty(value['type'], `${path}.type`);
   const { name, server_label: server } = value;
   const called = [name, server].find((each) => typeof each === 'string' && each !== '');
@@ -225,7 +225,7 @@ function allowTools(allowed: JsonObject, request: ConversationRequest, names: Fl
     own.add(name);
   }
   request.tools = request.tools.filter(({ name }) => own.has(name));
-  request.serverTools = request.serverTools.filter(
+  request.providerTools = request.providerTools.filter(
     ({ kind, name }) => provided.has(kind) || provided.has(name),
   );
   request.toolChoice = { type: mode === 'required' ? 'any' : 'auto' };

@@ -16,7 +16,7 @@ function encode(
     system: [],
     messages: [...messages],
     tools: [],
-    serverTools: [],
+    providerTools: [],
     stopSequences: [],
     stream: false,
     extensions: {},

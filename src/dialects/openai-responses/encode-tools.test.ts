@@ -12,7 +12,7 @@ function encode(request: Partial<ConversationRequest>, quirks: Partial<Quirks> =
     system: [],
     messages: [{ role: 'user', content: [{ type: 'text', text: 'q' }] }],
     tools: [],
-    serverTools: [],
+    providerTools: [],
     stopSequences: [],
     stream: false,
     extensions: {},
@@ -86,7 +86,7 @@ describe('tools', () => {
       name: 'web_search',
       value: {},
     } as const;
-    const { body, losses } = encode({ serverTools: [web] });
+    const { body, losses } = encode({ providerTools: [web] });
     expect(body).not.toHaveProperty('tools');
     expect(losses).toEqual(['tools.web_search']);
   });

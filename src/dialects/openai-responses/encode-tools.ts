@@ -29,7 +29,7 @@ export function encodeTools(
     own.filter((tool) => additionalOf(tool) === undefined),
     context,
   );
-  for (const tool of request.serverTools) {
+  for (const tool of request.providerTools) {
     if (tool.dialect === DIALECT) tools.push(tool.value);
     else {
       const reason = whyNotOffered(tool, `${tool.kind} is run by its provider and not by this upstream`);

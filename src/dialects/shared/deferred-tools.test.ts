@@ -16,7 +16,7 @@ function wanted(fields: Partial<ConversationRequest> = {}) {
       system: [],
       messages: [{ role: 'user', content: [{ type: 'text', text: 'q' }] }],
       tools: [{ name: 'Read' }, deferred('Grep'), deferred('Glob')],
-      serverTools: [],
+      providerTools: [],
       stopSequences: [],
       stream: false,
       extensions: {},

@@ -5,7 +5,7 @@
 import type {
   DialectName,
   JsonObject,
-  ServerToolDefinition,
+  ProviderToolDefinition,
   ToolDefinition,
   TypedTool,
 } from '../../core/conversation.js';
@@ -290,6 +290,6 @@ function describe({ description, notes }: TypedToolFunction, definition: JsonObj
 const CLIENT_TOOLSET = /^(?:computer|browser)_toolset_/;
 
 /** Why an upstream of another dialect is not offered a tool; `otherwise` where the provider runs it. */
-export function whyNotOffered({ kind, dialect }: ServerToolDefinition, otherwise: string): string {
+export function whyNotOffered({ kind, dialect }: ProviderToolDefinition, otherwise: string): string {
   return CLIENT_TOOLSET.test(kind) ? `${kind} is a set of tools that only ${dialect} knows` : otherwise;
 }

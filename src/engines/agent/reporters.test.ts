@@ -43,7 +43,7 @@ function start(options: { transcript?: Message[]; began?: number; observe?: () =
     call: {
       id: 'req_1',
       request: {
-        ...{ model: 'm', system: [], messages, tools: [], serverTools: [], stopSequences: [] },
+        ...{ model: 'm', system: [], messages, tools: [], providerTools: [], stopSequences: [] },
         ...{ extensions: {}, stream: true },
       },
       signal: client.signal,

@@ -131,7 +131,7 @@ function modelRequest(
     messages,
     tools,
     ...(tools.length === 0 ? {} : { toolChoice: { type: 'none' } as const }),
-    serverTools: [],
+    providerTools: [],
     cacheKey: turn.id,
     stream: true,
   };

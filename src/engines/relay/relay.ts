@@ -14,7 +14,7 @@ import type { Upstream, UpstreamRequest } from '../../upstreams/upstream.js';
 import { ableUpstreams, notForwarded } from '../demands.js';
 import type { Answer, Engine, ModelRequest, SideAnswer, SidePath } from '../engine.js';
 import { CircuitBreakers } from './circuit-breakers.js';
-import type { ServerTools } from './server-tools.js';
+import type { ProviderTools } from './provider-tools.js';
 import { spliceModel } from './splice-model.js';
 import { ToolSearches } from './tool-searches.js';
 import { TrySpans } from './try-spans.js';
@@ -93,8 +93,8 @@ export class Relay implements Engine {
   }
 
   /** From now on, for models whose entry says so. */
-  runServerTools(serverTools: ServerTools): void {
-    this.#searches.serverTools = serverTools;
+  runProviderTools(providerTools: ProviderTools): void {
+    this.#searches.providerTools = providerTools;
   }
 
   /** Other upstreams from now on. What runs by `rules` of before keeps those that they named. */

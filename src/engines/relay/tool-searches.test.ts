@@ -321,13 +321,13 @@ describe('a client with 100 tools', () => {
       value: {},
     } as const;
     const { relay, upstream } = bench(finds('send'), calls(['send_mail', {}, 'm1']));
-    const events = await hear(relay, asks([userSays('go')], { tools, serverTools: [search] }));
+    const events = await hear(relay, asks([userSays('go')], { tools, providerTools: [search] }));
     expect(called(events)).toEqual(['send_mail']);
     expect(upstream.requests.map(shown)).toEqual([
       ['Bash', 'tool_search'],
       ['Bash', 'tool_search', 'send_mail'],
     ]);
-    expect(upstream.requests[0]?.serverTools).toEqual([]);
+    expect(upstream.requests[0]?.providerTools).toEqual([]);
   });
 
   it('counts the tokens of what is sent', async () => {

@@ -16,7 +16,7 @@ import {
 } from '../tool-search/defer-tools.js';
 import { GatewayRounds, type GatewayToolRun } from './gateway-rounds.js';
 import { LoadedTools } from './loaded-tools.js';
-import type { ServerTools } from './server-tools.js';
+import type { ProviderTools } from './provider-tools.js';
 
 /** A request some of whose tools are the gateway's to answer, and how to ask an upstream with it. */
 interface SearchedRequest {
@@ -30,7 +30,7 @@ interface SearchedRequest {
 export class ToolSearches {
   readonly #loaded = new LoadedTools();
   /** Runs what clients ask of their provider, where a model's entry says so. */
-  serverTools: ServerTools | undefined;
+  providerTools: ProviderTools | undefined;
 
   /** Undefined where the tools are sent as they are. */
   of(
@@ -41,11 +41,12 @@ export class ToolSearches {
   ): SearchedRequest | undefined {
     // What is embedded reads no prompt.
     if (dialect === undefined) return undefined;
-    const run = this.serverTools?.of(given, dialect, asked, rule);
-    const { tools, serverTools } = run?.request ?? given;
-    const adopted = rule.toolSearch === 'off' ? undefined : adoptSearch({ tools, serverTools }, dialect);
+    const run = this.providerTools?.of(given, dialect, asked, rule);
+    const { tools, providerTools } = run?.request ?? given;
+    const adopted = rule.toolSearch === 'off' ? undefined : adoptSearch({ tools, providerTools }, dialect);
     const deferral =
-      adopted ?? deferTools(tools, { rule, serverTools, stays: ({ name }) => run?.runs.has(name) ?? false });
+      adopted ??
+      deferTools(tools, { rule, providerTools, stays: ({ name }) => run?.runs.has(name) ?? false });
     if (deferral === undefined && run === undefined) return undefined;
     const { principal } = asked;
     const asker = { principal, request: given };
@@ -55,7 +56,7 @@ export class ToolSearches {
     const request = {
       ...(run?.request ?? given),
       tools: deferral === undefined ? tools : loadedFirst(deferral, before),
-      serverTools: adopted?.serverTools ?? serverTools,
+      providerTools: adopted?.providerTools ?? providerTools,
     };
     const { deferred = [] } = deferral ?? {};
     const runs = new Map<string, GatewayToolRun>(run?.runs);

@@ -47,7 +47,7 @@ describe('tools that are kept back', () => {
     const many = manyTools(300);
     expect(deferTools([{ name: 'ToolSearch' }, ...many], { rule: {} })).toBeUndefined();
     expect(deferTools([{ name: 'tool_search' }, ...many], { rule: {} })).toBeUndefined();
-    const serverTools = [
+    const providerTools = [
       {
         dialect: 'anthropic-messages',
         kind: 'tool_search_tool_bm25_20251119',
@@ -55,15 +55,15 @@ describe('tools that are kept back', () => {
         value: {},
       } as const,
     ];
-    expect(deferTools(many, { rule: {}, serverTools })).toBeUndefined();
+    expect(deferTools(many, { rule: {}, providerTools })).toBeUndefined();
   });
 
   it("are not searched in the place of a provider where the client's own tool has the name of the search", () => {
     const dialect = 'anthropic-messages';
     const kind = 'tool_search_tool_bm25_20251119';
-    const serverTools = [{ dialect, kind, name: 'tool_search_tool_bm25', value: {} } as const];
+    const providerTools = [{ dialect, kind, name: 'tool_search_tool_bm25', value: {} } as const];
     const left = { name: 'far', extensions: { [dialect]: { defer_loading: true } } };
-    const adopt = (name: string) => adoptSearch({ tools: [{ name }, left], serverTools }, 'openai-chat');
+    const adopt = (name: string) => adoptSearch({ tools: [{ name }, left], providerTools }, 'openai-chat');
     expect(adopt('near')?.tools.map(({ name }) => name)).toEqual(['near', SEARCH_TOOL, 'far']);
     expect(adopt(SEARCH_TOOL)).toBeUndefined();
   });

@@ -44,7 +44,7 @@ export interface DeferredTools {
 
 interface DeferOptions {
   rule: Pick<ModelRule, 'toolSearch' | 'contextWindow'>;
-  serverTools?: ConversationRequest['serverTools'];
+  providerTools?: ConversationRequest['providerTools'];
   /** Stays, whatever there is of others. */
   stays?(tool: ToolDefinition): boolean;
 }
@@ -52,12 +52,12 @@ interface DeferOptions {
 /** Undefined where they are sent as they are: there are few, or the client has a search of its own. */
 export function deferTools(
   tools: readonly ToolDefinition[],
-  { rule, serverTools = [], stays = () => false }: DeferOptions,
+  { rule, providerTools = [], stays = () => false }: DeferOptions,
 ): DeferredTools | undefined {
   const { toolSearch = 'auto', contextWindow = LIMITS.context } = rule;
   if (toolSearch === 'off' || tools.length === 0) return undefined;
   if (tools.some(isDeferred) || searchesTools({ tools })) return undefined;
-  if (serverTools.some(({ kind }) => PROVIDER_SEARCH.test(kind))) return undefined;
+  if (providerTools.some(({ kind }) => PROVIDER_SEARCH.test(kind))) return undefined;
   const movable = tools.filter((tool) => tool.typed === undefined && !stays(tool));
   const ofServers = movable.filter(({ name }) => serverOf(name) !== undefined);
   const plain = movable.filter(({ name }) => serverOf(name) === undefined);
@@ -79,10 +79,12 @@ export function deferTools(
  * its place. Undefined where the client did not, or has a tool of the search's name itself.
  */
 export function adoptSearch(
-  { tools, serverTools }: Pick<ConversationRequest, 'tools' | 'serverTools'>,
+  { tools, providerTools }: Pick<ConversationRequest, 'tools' | 'providerTools'>,
   upstream: DialectName,
-): (DeferredTools & Pick<ConversationRequest, 'serverTools'>) | undefined {
-  const search = serverTools.find(({ kind, dialect }) => PROVIDER_SEARCH.test(kind) && dialect !== upstream);
+): (DeferredTools & Pick<ConversationRequest, 'providerTools'>) | undefined {
+  const search = providerTools.find(
+    ({ kind, dialect }) => PROVIDER_SEARCH.test(kind) && dialect !== upstream,
+  );
   // Two tools of one name are refused by upstreams, and calls of the client's would be answered here.
   if (search === undefined || tools.some(({ name }) => name === SEARCH_TOOL)) return undefined;
   const isLeft = ({ extensions }: ToolDefinition) => extensions?.[search.dialect]?.['defer_loading'] === true;
@@ -91,7 +93,7 @@ export function adoptSearch(
   return {
     tools: [...tools.filter((tool) => !isLeft(tool)), searchTool(deferred), ...deferred],
     deferred,
-    serverTools: serverTools.filter((tool) => tool !== search),
+    providerTools: providerTools.filter((tool) => tool !== search),
   };
 }
 

@@ -55,7 +55,7 @@ describe('a request within the limit', () => {
     system: [],
     messages: [],
     tools: [],
-    serverTools: [],
+    providerTools: [],
     stopSequences: [],
     stream: false,
     extensions: {},

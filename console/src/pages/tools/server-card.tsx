@@ -73,7 +73,7 @@ export function ServerCard({ server, onRemove, onChanged }: ServerCardProps) {
         <VisibleText text={server.target.slice(0, 500)} />
       </p>
       <ServerState server={server} />
-      <ServerTools server={server} />
+      <ProviderTools server={server} />
       {admin && <ServerActions server={server} onRemove={onRemove} onChanged={onChanged} />}
     </li>
   );
@@ -121,7 +121,7 @@ export function ServerState({ server }: { server: McpServerWire }) {
   );
 }
 
-function ServerTools({ server }: { server: McpServerWire }) {
+function ProviderTools({ server }: { server: McpServerWire }) {
   const text = useText(strings);
   if (server.tools.length === 0) return null;
   return (

@@ -124,7 +124,7 @@ export function notesRequest(request: ConversationRequest, question: string): Co
     system: [{ type: 'text', text: SUMMARY_SYSTEM }],
     messages: [{ role: 'user', content: [{ type: 'text', text: question }] }],
     tools: [],
-    serverTools: [],
+    providerTools: [],
     stopSequences: [],
     extensions: {},
     stream: true,

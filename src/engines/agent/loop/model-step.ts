@@ -177,7 +177,7 @@ export class ModelStep {
 
   #room(): Room {
     const { request } = this.#options;
-    const alone = { ...request, system: [], tools: [], serverTools: [] };
+    const alone = { ...request, system: [], tools: [], providerTools: [] };
     return {
       window: this.#window,
       tokensOf: (messages) => this.#tokens(messages),

@@ -277,7 +277,7 @@ function requestOf(request: ConversationRequest, model: string): ConversationReq
     sealed: _sealed,
     ...kept
   } = request;
-  return { ...kept, model, serverTools: [], stopSequences: [] };
+  return { ...kept, model, providerTools: [], stopSequences: [] };
 }
 
 function lastText(transcript: readonly Message[]): string {

@@ -7,7 +7,7 @@ const request = (more: Partial<ConversationRequest> = {}): ConversationRequest =
   system: [],
   messages: [],
   tools: [{ name: 'Read' }],
-  serverTools: [],
+  providerTools: [],
   stopSequences: [],
   stream: true,
   extensions: {},
@@ -48,11 +48,11 @@ describe('a model call of Claude Code', () => {
   });
 
   it('loses settings that only a provider knows, and names them', () => {
-    const serverTools = [
+    const providerTools = [
       { dialect: 'anthropic-messages' as const, kind: 'web_search_20250305', name: 'w', value: {} },
     ];
     const lost = lostWishes(
-      request({ serverTools, extensions: { 'anthropic-messages': { container: 'c' } } }),
+      request({ providerTools, extensions: { 'anthropic-messages': { container: 'c' } } }),
     );
     expect(lost.map(({ path }) => path)).toEqual(['tools', 'container']);
   });

@@ -90,8 +90,8 @@ function wishesOf(wished: ConversationRequest): Wishes {
 }
 
 /** Of a request that no call can carry. */
-export function lostWishes({ serverTools, extensions }: ConversationRequest): Loss[] {
-  const tools = serverTools.map((tool) => ({
+export function lostWishes({ providerTools, extensions }: ConversationRequest): Loss[] {
+  const tools = providerTools.map((tool) => ({
     path: 'tools',
     reason: whyNotOffered(tool, `${tool.kind} is run by a provider; Claude Code does not know it`),
   }));

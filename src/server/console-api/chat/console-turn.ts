@@ -203,7 +203,7 @@ function requestOf({ model, messages }: ChatPlan): ConversationRequest {
     system: [],
     messages,
     tools: [],
-    serverTools: [],
+    providerTools: [],
     stopSequences: [],
     stream: true,
     extensions: {},

@@ -11,7 +11,7 @@ import type {
   JsonObject,
   Message,
   OpaqueBlock,
-  ServerToolDefinition,
+  ProviderToolDefinition,
   ToolDefinition,
   ToolUseBlock,
 } from '../../core/conversation.js';
@@ -23,11 +23,11 @@ import { isWithin, normalDomain } from '../../tools/web/web-search.js';
 import type { Workspace } from '../../workspace/workspace.js';
 import type { ModelRequest } from '../engine.js';
 import type { GatewayToolRun } from './gateway-rounds.js';
-import { type Outcome, readableBlock, shownBlocks } from './server-tool-blocks.js';
+import { type Outcome, readableBlock, shownBlocks } from './provider-tool-blocks.js';
 
-type ServerToolName = 'web_search' | 'web_fetch';
+type ProviderToolName = 'web_search' | 'web_fetch';
 
-interface ServerToolsOptions {
+interface ProviderToolsOptions {
   runtime: ToolRuntime;
   /** Where the gateway was started: rules are read there, nothing of it is touched. */
   workspace: Workspace;
@@ -35,14 +35,14 @@ interface ServerToolsOptions {
 }
 
 /** `web_search_20250305`, `web_search`, `web_search_preview`; `web_fetch_20250910`. */
-const KINDS: readonly { kind: RegExp; name: ServerToolName }[] = [
+const KINDS: readonly { kind: RegExp; name: ProviderToolName }[] = [
   { kind: /^web_search(?:_preview)?(?:_\d.*)?$/, name: 'web_search' },
   { kind: /^web_fetch(?:_\d.*)?$/, name: 'web_fetch' },
 ];
 
 const text = (description: string): JsonObject => ({ type: 'string', description });
 
-const OWN: Readonly<Record<ServerToolName, { tool: string; definition: ToolDefinition }>> = {
+const OWN: Readonly<Record<ProviderToolName, { tool: string; definition: ToolDefinition }>> = {
   web_search: {
     tool: 'WebSearch',
     definition: {
@@ -69,16 +69,16 @@ const OWN: Readonly<Record<ServerToolName, { tool: string; definition: ToolDefin
   },
 };
 
-interface PlannedServerTools {
+interface PlannedProviderTools {
   /** With functions in the place of the tools, and readable history. */
   request: ConversationRequest;
   runs: ReadonlyMap<string, GatewayToolRun>;
 }
 
-export class ServerTools {
-  readonly #options: ServerToolsOptions;
+export class ProviderTools {
+  readonly #options: ProviderToolsOptions;
 
-  constructor(options: ServerToolsOptions) {
+  constructor(options: ProviderToolsOptions) {
     this.#options = options;
   }
 
@@ -87,10 +87,10 @@ export class ServerTools {
     request: ConversationRequest,
     upstream: DialectName,
     asked: Pick<ModelRequest, 'principal' | 'id'>,
-    { serverTools: allowed = [] }: ModelRule,
-  ): PlannedServerTools | undefined {
+    { providerTools: allowed = [] }: ModelRule,
+  ): PlannedProviderTools | undefined {
     const taken = new Set(request.tools.map(({ name }) => name));
-    const planned = request.serverTools.flatMap((tool) => {
+    const planned = request.providerTools.flatMap((tool) => {
       const name = KINDS.find(({ kind }) => kind.test(tool.kind))?.name;
       // The chat wire has no place for what such a tool did.
       const isShown = tool.dialect !== 'openai-chat';
@@ -106,14 +106,14 @@ export class ServerTools {
         ...request,
         messages: request.messages.map(readable),
         tools: [...request.tools, ...[...runs.keys()].map((name) => OWN[name].definition)],
-        serverTools: request.serverTools.filter((tool) => !replaced.has(tool)),
+        providerTools: request.providerTools.filter((tool) => !replaced.has(tool)),
       },
     };
   }
 
   #run(
-    { dialect, value }: ServerToolDefinition,
-    name: ServerToolName,
+    { dialect, value }: ProviderToolDefinition,
+    name: ProviderToolName,
     asked: Pick<ModelRequest, 'principal' | 'id'>,
   ): GatewayToolRun {
     const { max_uses: most } = value;
@@ -144,7 +144,7 @@ export class ServerTools {
 
   async #outcome(
     call: ToolUseBlock,
-    name: ServerToolName,
+    name: ProviderToolName,
     wishes: JsonObject,
     { principal, id }: Pick<ModelRequest, 'principal' | 'id'>,
     signal: AbortSignal,

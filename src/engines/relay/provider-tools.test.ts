@@ -8,7 +8,7 @@ import { closeSitesAfterEach, startSite } from '../../../test/support/loopback-s
 import { callOf, userSays } from '../../../test/support/native-engine-bench.js';
 import type { DialectName, JsonObject } from '../../core/conversation.js';
 import { webFetchTool } from '../../tools/web/web-fetch.js';
-import { ServerTools } from './server-tools.js';
+import { ProviderTools } from './provider-tools.js';
 
 closeSitesAfterEach();
 
@@ -24,7 +24,7 @@ async function plan(value: JsonObject, dialect: DialectName = 'anthropic-message
     await runtime.close();
     await rm(folder, { recursive: true, force: true });
   });
-  const serverTools = new ServerTools({
+  const providerTools = new ProviderTools({
     runtime,
     workspace: { root: folder, home: folder },
     onBug: (error) => {
@@ -32,9 +32,9 @@ async function plan(value: JsonObject, dialect: DialectName = 'anthropic-message
     },
   });
   const kind = 'web_fetch_20250910';
-  const call = callOf([userSays('go')], { serverTools: [{ dialect, kind, name: 'web_fetch', value }] });
-  const rule = { engine: 'relay', upstreams: [], serverTools: ['web_fetch'] } as const;
-  return serverTools.of(call.request, 'openai-responses', call, rule);
+  const call = callOf([userSays('go')], { providerTools: [{ dialect, kind, name: 'web_fetch', value }] });
+  const rule = { engine: 'relay', upstreams: [], providerTools: ['web_fetch'] } as const;
+  return providerTools.of(call.request, 'openai-responses', call, rule);
 }
 
 async function fetched(wishes: JsonObject, input: JsonObject) {
