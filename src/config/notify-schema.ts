@@ -166,4 +166,4 @@ export const notify = z.strictObject({
 });
 
 export type NotifyConfig = z.output<typeof notify>;
-export type TargetConfig = NotifyConfig['targets'][string];
+export type NotifyTargetConfig = NotifyConfig['targets'][string];

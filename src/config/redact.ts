@@ -2,7 +2,7 @@
 import type { KeyPath } from './config-error.js';
 import { pathKey, type References } from './environment-references.js';
 import { alternatives, KnownValues } from './known-values.js';
-import type { TargetConfig } from './notify-schema.js';
+import type { NotifyTargetConfig } from './notify-schema.js';
 import type { Config } from './schema.js';
 
 export const REDACTED = '[redacted]';
@@ -247,7 +247,7 @@ export function collectSecrets(config: Config, references: References): string[]
   return [...secrets];
 }
 
-function secretsOfTarget(target: TargetConfig): (string | undefined)[] {
+function secretsOfTarget(target: NotifyTargetConfig): (string | undefined)[] {
   switch (target.type) {
     case 'webhook':
       return [target.secret, target.secret.replace(/^whsec_/, '')];

@@ -84,11 +84,11 @@ export interface Principal {
   /** Largest body of a request, below that of the server. */
   bodyLimitMb?: number;
   /** Of the process of an agent: its model calls are answered by this, whatever model they name. */
-  pinned?: PinnedModel;
+  bound?: BoundModel;
 }
 
 /** The model calls of one conversation with an agent that runs in a process of its own. */
-export interface PinnedModel {
+export interface BoundModel {
   readonly session: string;
   /** What a call of the process is a part of, by its headers. */
   spanOf?(headers: WireHeaders): Span | undefined;

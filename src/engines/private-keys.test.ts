@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { memorySignIns } from '../../test/support/memory-sign-ins.js';
 import { Auth } from '../server/access/auth.js';
 import { KeyRing } from '../server/access/key-ring.js';
-import type { PinnedModel } from './engine.js';
+import type { BoundModel } from './engine.js';
 import { PrivateKeys } from './private-keys.js';
 
-const PINNED: PinnedModel = {
+const PINNED: BoundModel = {
   session: 's',
   run: () => Promise.reject(new Error('not asked')),
   countTokens: async () => 0,
@@ -15,7 +15,7 @@ describe('the credential of a process', () => {
   it('is known until it is taken back, for its owner', () => {
     const keys = new PrivateKeys();
     const remove = keys.add('secret', { name: 'alice' }, PINNED);
-    expect(keys.find('secret')).toMatchObject({ name: 'alice', pinned: PINNED });
+    expect(keys.find('secret')).toMatchObject({ name: 'alice', bound: PINNED });
     expect(keys.find('another')).toBeUndefined();
     remove();
     expect(keys.find('secret')).toBeUndefined();
@@ -33,8 +33,8 @@ describe('the credential of a process', () => {
       inner: keys,
     });
     const headers = { 'x-api-key': 'secret' };
-    expect(auth.inner('/v1/messages', headers)?.pinned).toBe(PINNED);
-    expect(auth.inner('/v1/messages/count_tokens', headers)?.pinned).toBe(PINNED);
+    expect(auth.inner('/v1/messages', headers)?.bound).toBe(PINNED);
+    expect(auth.inner('/v1/messages/count_tokens', headers)?.bound).toBe(PINNED);
     expect(auth.inner('/v1/responses', headers)).toBeUndefined();
     expect(auth.inner('/api/sessions', headers)).toBeUndefined();
     expect(() => auth.admit({ area: 'console' }, headers)).toThrow();

@@ -3,15 +3,15 @@
  * nothing but the model calls of one conversation.
  */
 import { hash } from 'node:crypto';
-import type { PinnedModel, Principal } from './engine.js';
+import type { BoundModel, Principal } from './engine.js';
 
 export class PrivateKeys {
   readonly #principals = new Map<string, Principal>();
 
   /** For the principal that the conversation belongs to; until the returned function is called. */
-  add(secret: string, owner: Pick<Principal, 'name'>, pinned: PinnedModel): () => void {
+  add(secret: string, owner: Pick<Principal, 'name'>, bound: BoundModel): () => void {
     const digest = digestOf(secret);
-    const principal: Principal = { name: owner.name, scopes: ['call'], models: ['*'], pinned };
+    const principal: Principal = { name: owner.name, scopes: ['call'], models: ['*'], bound };
     this.#principals.set(digest, principal);
     return () => {
       if (this.#principals.get(digest) === principal) this.#principals.delete(digest);

@@ -150,8 +150,8 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
 
   return {
     async run(call: ModelRequest): Promise<Answer> {
-      const { pinned } = call.principal;
-      if (pinned !== undefined) return pinned.run(call);
+      const { bound } = call.principal;
+      if (bound !== undefined) return bound.run(call);
       const route = placed(routeOf(call), call);
       const known = prices;
       checkWorkspace(call.principal, route.rule.cwd);
@@ -166,8 +166,8 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
       return price === undefined ? answer : { ...answer, price };
     },
     async countTokens(call: ModelRequest): Promise<number> {
-      const { pinned } = call.principal;
-      if (pinned !== undefined) return pinned.countTokens(call);
+      const { bound } = call.principal;
+      if (bound !== undefined) return bound.countTokens(call);
       const route = routeOf(call);
       const { engine } = route.rule;
       const agent = engine === 'native' ? native : engine === 'claude-code' ? claudeCode : undefined;
@@ -175,7 +175,7 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
     },
     async ask(call, path) {
       const route = routeOf(call);
-      if (call.principal.pinned !== undefined || route.rule.engine !== 'relay') {
+      if (call.principal.bound !== undefined || route.rule.engine !== 'relay') {
         if (path === '/responses/compact') throw keepsItself(call.request.model);
         return undefined;
       }

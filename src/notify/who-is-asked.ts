@@ -2,7 +2,7 @@
 import type { NotifyConfig } from '../config/notify-schema.js';
 import { matchesAny } from '../routing/model-glob.js';
 
-export interface AskedCall {
+export interface AskedToolCall {
   /** The key whose call it is. */
   principal: string;
   tool: string;
@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
 
 /** By target, the earliest time of all rules that name it. `from`: when the question was asked. */
-export function whoIsAsked(config: NotifyConfig, call: AskedCall, from: number): Map<string, number> {
+export function whoIsAsked(config: NotifyConfig, call: AskedToolCall, from: number): Map<string, number> {
   const due = new Map<string, number>();
   const rules: readonly AskRule[] = config.ask ?? [{ targets: Object.keys(config.targets) }];
   for (const rule of rules) {
@@ -33,7 +33,7 @@ export function targetsOfTurns(config: NotifyConfig, principal: string): string[
   return [...new Set(rules.flatMap(({ targets }) => targets))];
 }
 
-function isAbout({ keys, tools }: AskRule, { principal, tool }: AskedCall): boolean {
+function isAbout({ keys, tools }: AskRule, { principal, tool }: AskedToolCall): boolean {
   return (
     (keys === undefined || matchesAny(keys, principal)) && (tools === undefined || matchesAny(tools, tool))
   );

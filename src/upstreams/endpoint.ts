@@ -38,7 +38,7 @@ export function endpointOf({ base_url, api_key, headers }: RemoteUpstreamConfig)
 }
 
 /** One of those that answer as one upstream; the upstream itself where it has no targets. */
-export interface TargetConfig {
+interface PoolTargetConfig {
   /** `NAME`, or `NAME/TARGET`. */
   name: string;
   weight: number;
@@ -46,7 +46,7 @@ export interface TargetConfig {
 }
 
 /** What a target does not say is as the upstream has it. */
-export function targetsOf(name: string, upstream: RemoteUpstreamConfig): TargetConfig[] {
+export function targetsOf(name: string, upstream: RemoteUpstreamConfig): PoolTargetConfig[] {
   const { targets, ...shared } = upstream;
   if (targets === undefined) return [{ name, weight: 1, options: shared }];
   return targets.map(({ name: own, weight, headers, ...given }, index) => ({

@@ -9,7 +9,7 @@ import { UnreachableError } from '../transport/http-client/failure.js';
 import { isAboutRequest, mayFallBack } from './failures.js';
 import type { HttpUpstream } from './http-upstream.js';
 import { type Affinity, type ConversationHomes, conversationOf } from './pool/conversation-homes.js';
-import type { TargetState } from './pool/pool-states.js';
+import type { PoolTargetState } from './pool/pool-states.js';
 import { limitedForSeconds, spentForSeconds } from './pool/rate-limit-headers.js';
 import { byRendezvous } from './pool/rendezvous.js';
 import type { Asker, CoolKind } from './pool/target-health.js';
@@ -31,7 +31,7 @@ export interface PoolTarget {
   id: string;
   upstream: HttpUpstream;
   weight: number;
-  state: TargetState;
+  state: PoolTargetState;
 }
 
 /** Where a conversation went on, and why not where it was. */

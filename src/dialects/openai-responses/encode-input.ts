@@ -17,7 +17,7 @@ import { repairHistory } from '../shared/repair-history.js';
 import { fitId } from '../shared/tool-names.js';
 import { type EncodeContext, encodePart, encodeResult, restore, textPart } from './encode-content.js';
 import { encodeOwnTools } from './encode-tools.js';
-import { asFound, ownSearchCalls } from './own-search.js';
+import { asFound, ownSearchToolCalls } from './own-search.js';
 import { encodeReasoning } from './reasoning.js';
 import {
   callTypeOf,
@@ -39,7 +39,7 @@ export function encodeInput(
   context: EncodeContext,
   addition: string | undefined,
 ): EncodedInput {
-  const searches = ownSearchCalls(request.messages, context.search !== undefined);
+  const searches = ownSearchToolCalls(request.messages, context.search !== undefined);
   const writer = new ItemWriter(context, searches);
   writer.system(request.system, addition);
   const messages = fromCompaction(request.messages, context.losses);

@@ -46,7 +46,7 @@ export function ownSearchOf(request: ConversationRequest): OwnSearch | undefined
 }
 
 /** Calls of the gateway's search. A client's own search is answered by an item, which its result notes. */
-export function ownSearchCalls(messages: readonly Message[], isOffered: boolean): Set<string> {
+export function ownSearchToolCalls(messages: readonly Message[], isOffered: boolean): Set<string> {
   const calls = new Set<string>();
   const answered = new Map<string, boolean>();
   for (const { content } of messages) {

@@ -19,7 +19,6 @@ import { knownTools, shownTools } from '../../core/tool-references.js';
 import type { Upstream, UpstreamAnswer, UpstreamRequest } from '../../upstreams/upstream.js';
 import { type CollectedMessage, MessageCollector, toolCallIds } from '../agent/message-collector.js';
 import { SEARCH_TOOL } from '../tool-search/defer-tools.js';
-import { HiddenCalls } from './hidden-calls.js';
 
 /** Further model calls of one request. */
 const MOST_ROUNDS = 5;
@@ -133,7 +132,7 @@ export class GatewayRounds {
     messages: readonly Message[],
   ): AsyncGenerator<readonly ModelEvent[], CollectedMessage | undefined> {
     const collector = new MessageCollector(toolCallIds(messages));
-    const hidden = new HiddenCalls((name) => this.#runs.has(name), round === 1 ? '' : `${round}:`);
+    const hidden = new HiddenToolCalls((name) => this.#runs.has(name), round === 1 ? '' : `${round}:`);
     for await (const batch of answer.batches) {
       collector.push(batch);
       const seen = hidden.push(batch).filter((event) => isPassed(event, round));
@@ -208,4 +207,42 @@ function sum(a: Usage, b: Usage): Usage {
     if (count > 0) total[key] = count;
   }
   return total;
+}
+
+type ToolCallEvent = Extract<ModelEvent, { key: number | string }>;
+type ToolCallState = { hidden: boolean } | { held: ToolCallEvent[] };
+
+/** Takes the calls of some tools out of a stream of events. A call is held until its name is known. */
+class HiddenToolCalls {
+  readonly #isHidden: (name: string) => boolean;
+  readonly #prefix: string;
+  readonly #calls = new Map<number | string, ToolCallState>();
+
+  /** `prefix`: keeps the keys of this message apart from those of messages before it. */
+  constructor(isHidden: (name: string) => boolean, prefix: string) {
+    this.#isHidden = isHidden;
+    this.#prefix = prefix;
+  }
+
+  push(batch: readonly ModelEvent[]): ModelEvent[] {
+    return batch.flatMap((event) => ('key' in event ? this.#call(event) : [event]));
+  }
+
+  #call(event: ToolCallEvent): ModelEvent[] {
+    const state = this.#calls.get(event.key) ?? { held: [] };
+    if ('hidden' in state) return state.hidden ? [] : [this.#keyed(event)];
+    state.held.push(event);
+    const name = event.type === 'tool' ? event.name : undefined;
+    if (name === undefined || name === '') {
+      this.#calls.set(event.key, state);
+      return [];
+    }
+    const hidden = this.#isHidden(name);
+    this.#calls.set(event.key, { hidden });
+    return hidden ? [] : state.held.map((each) => this.#keyed(each));
+  }
+
+  #keyed(event: ToolCallEvent): ModelEvent {
+    return this.#prefix === '' ? event : { ...event, key: `${this.#prefix}${event.key}` };
+  }
 }

@@ -3,12 +3,12 @@
  * once and for all; a caller that wants another opens another.
  */
 import type { McpServerConfig } from '../../config/schema.js';
-import { CallClock } from './call-clock.js';
 import { type Listing, listAll, listTools, NO_TOOLS } from './list-tools.js';
 import type { McpToolCallOptions, McpToolCallResult } from './mcp-client.js';
 import type { McpOperation } from './operations.js';
 import { describeFailure, isClosed, isRefusedQuestion, statusOf } from './problems.js';
 import { LostTask, letTasksThrough, TASKS_EXTENSION } from './task-calls.js';
+import { ToolCallClock } from './tool-call-clock.js';
 import { ToolRequests } from './tool-requests.js';
 import { pause, untilAborted } from './waiting.js';
 import type { McpLimits } from './wire/limits.js';
@@ -261,7 +261,7 @@ export class McpConnection {
     signal.throwIfAborted();
     const client = this.#client;
     if (client === undefined) return { kind: 'not-run', problem: 'it is not connected' };
-    const clock = new CallClock(signal, { silentMs: timeoutMs, totalMs: timeoutMs * limits.callTimes });
+    const clock = new ToolCallClock(signal, { silentMs: timeoutMs, totalMs: timeoutMs * limits.callTimes });
     this.#lastToken += 1;
     const progressToken = this.#lastToken;
     this.#progress.set(progressToken, (step) => {

@@ -4,10 +4,10 @@
  * which calls are tasks; 2025-11-25 has tools that must be called as one.
  */
 import * as z from 'zod';
-import type { CallClock } from './call-clock.js';
 import type { ElicitResult } from './elicitation.js';
 import type { McpToolCallOptions } from './mcp-client.js';
 import { isClosed, statusOf } from './problems.js';
+import type { ToolCallClock } from './tool-call-clock.js';
 import type { McpLimits } from './wire/limits.js';
 import type { Client, Sdk, Transport } from './wire/sdk.js';
 
@@ -58,9 +58,9 @@ export class LostTask extends Error {
   }
 }
 
-interface TaskCall {
+interface ToolCallAsTask {
   client: Client;
-  clock: CallClock;
+  clock: ToolCallClock;
   timeout: number;
   onProgress: McpToolCallOptions['onProgress'] | undefined;
   /** Asks a person what the server wants to know. */
@@ -76,7 +76,7 @@ const MOST_INPUTS = 100;
 export async function followTask(
   sdk: Sdk,
   limits: Pick<McpLimits, 'taskPollMs' | 'taskPollMinMs' | 'taskPollMaxMs' | 'noticeMs' | 'problemChars'>,
-  call: TaskCall,
+  call: ToolCallAsTask,
   first: Task,
 ): Promise<unknown> {
   const { client, clock, timeout, onProgress } = call;

@@ -1,19 +1,19 @@
 /** Calls of tools on one connection, in either era, and what the server asks a person meanwhile. */
 import * as z from 'zod';
 import type { JsonObject } from '../../core/conversation.js';
-import type { CallClock } from './call-clock.js';
 import { type ElicitResult, encodeAnswer, readElicitation } from './elicitation.js';
 import type { MirroredTool } from './list-tools.js';
 import type { McpToolCallOptions } from './mcp-client.js';
 import type { McpOperation } from './operations.js';
 import { followTask, taskOf } from './task-calls.js';
+import type { ToolCallClock } from './tool-call-clock.js';
 import type { McpLimits } from './wire/limits.js';
 import type { McpLog } from './wire/log.js';
 import type { Client, Sdk } from './wire/sdk.js';
 
 interface RunningCall {
   session: string | undefined;
-  clock: CallClock;
+  clock: ToolCallClock;
   onQuestion: McpToolCallOptions['onQuestion'];
   asked: number;
   /** It runs as a task with this id. */
@@ -26,7 +26,7 @@ interface ToolRequest {
   onProgress: McpToolCallOptions['onProgress'] | undefined;
   method: McpOperation['method'];
   params: JsonObject;
-  clock: CallClock;
+  clock: ToolCallClock;
   /** Its schema wants some arguments in headers as well. */
   mirrored: MirroredTool | undefined;
   timeout: number;

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { questionFor, takeAnswer, takesForms } from './ask-client.js';
 import { guarded, type McpScope } from './mcp-scope.js';
 import type { CallToolResult, InputRequiredResult, Server } from './sdk.js';
-import type { CallEvent, SuspendedCall, SuspendedCalls, Work } from './suspended-calls.js';
+import type { SuspendedToolCall, SuspendedToolCalls, ToolCallEvent, Work } from './suspended-tool-calls.js';
 
 export const TASKS_EXTENSION = { 'io.modelcontextprotocol/tasks': {} };
 
@@ -21,9 +21,9 @@ const mayAsk = (server: Server, { suspended }: McpScope): boolean =>
 
 /** The result where nobody is asked; otherwise the handle of the task that the call is from then on. */
 export async function callAsTask(
-  { server, scope, tasks }: { server: Server; scope: McpScope; tasks: SuspendedCalls },
+  { server, scope, tasks }: { server: Server; scope: McpScope; tasks: SuspendedToolCalls },
   run: Work,
-  { signal, report }: { signal: AbortSignal; report(event: CallEvent): void },
+  { signal, report }: { signal: AbortSignal; report(event: ToolCallEvent): void },
 ): Promise<CallToolResult> {
   const { principal, parts } = scope;
   const attends = mayAsk(server, scope);
@@ -50,9 +50,9 @@ export async function callAsTask(
 
 const named = z.looseObject({ taskId: z.string() });
 
-export function serveTasks(server: Server, scope: McpScope, tasks: SuspendedCalls): void {
+export function serveTasks(server: Server, scope: McpScope, tasks: SuspendedToolCalls): void {
   const { sdk, principal, parts } = scope;
-  const find = ({ taskId }: { taskId: string }): SuspendedCall => {
+  const find = ({ taskId }: { taskId: string }): SuspendedToolCall => {
     if (!takesTasks(server)) {
       throw new sdk.MissingRequiredClientCapabilityError({
         requiredCapabilities: { extensions: TASKS_EXTENSION },
@@ -84,7 +84,7 @@ export function serveTasks(server: Server, scope: McpScope, tasks: SuspendedCall
   );
 }
 
-function seedOf(call: SuspendedCall, { parts: { limits } }: McpScope) {
+function seedOf(call: SuspendedToolCall, { parts: { limits } }: McpScope) {
   const lives = call.ended === undefined ? limits.idleMs : limits.taskKeptMs;
   return {
     taskId: call.id,
@@ -99,7 +99,7 @@ function seedOf(call: SuspendedCall, { parts: { limits } }: McpScope) {
 }
 
 async function describeTask(
-  call: SuspendedCall,
+  call: SuspendedToolCall,
   scope: McpScope,
   asks: boolean,
 ): Promise<Record<string, unknown>> {
@@ -129,7 +129,7 @@ const errorSchema = z.object({ code: z.number(), message: z.string() });
 
 /** By the id of the approval: a key never means two questions. */
 async function questionOf(
-  call: SuspendedCall,
+  call: SuspendedToolCall,
   { sdk, parts: { approvals, limits } }: McpScope,
 ): Promise<InputRequiredResult['inputRequests']> {
   if (call.waitingFor === undefined) return undefined;

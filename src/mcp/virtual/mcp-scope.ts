@@ -7,7 +7,7 @@ import type { McpLog } from '../client/wire/log.js';
 import type { VirtualLimits } from './limits.js';
 import type { RunningToolCalls } from './running-tool-calls.js';
 import type { Server, ServerSdk } from './sdk.js';
-import type { SuspendedCalls } from './suspended-calls.js';
+import type { SuspendedToolCalls } from './suspended-tool-calls.js';
 
 export interface VirtualParts {
   /** Loaded with the first client. */
@@ -42,9 +42,9 @@ export interface McpScope {
   readonly runtime: ToolRuntime;
   readonly calls: RunningToolCalls;
   /** Where calls wait whose client may answer for its key; undefined where it may not. */
-  readonly suspended: SuspendedCalls | undefined;
+  readonly suspended: SuspendedToolCalls | undefined;
   /** Where calls run that are tasks; undefined with a session, whose era has no such extension. */
-  readonly tasks: SuspendedCalls | undefined;
+  readonly tasks: SuspendedToolCalls | undefined;
   /** Throws `not_found` for a handle that is unknown, another key's or of another workspace. */
   lendState(request: StateRequest): Promise<LentState>;
 }

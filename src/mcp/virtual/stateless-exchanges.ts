@@ -8,7 +8,7 @@ import type { McpScope, VirtualParts } from './mcp-scope.js';
 import { RunningToolCalls } from './running-tool-calls.js';
 import type { ServerSdk } from './sdk.js';
 import { StateHandles } from './state-handles.js';
-import { SuspendedCalls } from './suspended-calls.js';
+import { SuspendedToolCalls } from './suspended-tool-calls.js';
 import {
   type AnswerEnd,
   LISTEN,
@@ -35,8 +35,8 @@ const QUICK = /^(?:server\/discover|tasks\/\w+|\w+(?:\/templates)?\/list)$/;
 export class StatelessExchanges {
   readonly #parts: VirtualParts;
   readonly #states: StateHandles;
-  readonly #suspended: SuspendedCalls;
-  readonly #tasks: SuspendedCalls;
+  readonly #suspended: SuspendedToolCalls;
+  readonly #tasks: SuspendedToolCalls;
   readonly #open = new Set<Exchange>();
   #bus: InstanceType<ServerSdk['EventBus']> | undefined;
   #draining = false;
@@ -44,8 +44,8 @@ export class StatelessExchanges {
   constructor(parts: VirtualParts) {
     this.#parts = parts;
     this.#states = new StateHandles(parts);
-    this.#suspended = new SuspendedCalls(parts);
-    this.#tasks = new SuspendedCalls(parts);
+    this.#suspended = new SuspendedToolCalls(parts);
+    this.#tasks = new SuspendedToolCalls(parts);
   }
 
   async handle(request: VirtualRequest, sdk: ServerSdk): Promise<VirtualAnswer> {

@@ -21,11 +21,11 @@ import type {
 import { STATE_ARGUMENT } from './state-handles.js';
 import {
   OUTCOME,
-  type SuspendedCall,
-  type SuspendedCalls,
+  type SuspendedToolCall,
+  type SuspendedToolCalls,
   sentenceOf,
   type Work,
-} from './suspended-calls.js';
+} from './suspended-tool-calls.js';
 
 /** The handle of the state that a call without a session went on with or began. */
 const STATE = 'toolgate/state';
@@ -367,7 +367,7 @@ async function runForResult(
  */
 async function callAskingClient(
   scope: McpScope,
-  suspended: SuspendedCalls,
+  suspended: SuspendedToolCalls,
   wanted: WantedCall,
   context: ServerContext,
   signal: AbortSignal,
@@ -375,7 +375,7 @@ async function callAskingClient(
   const { sdk, parts, principal, place } = scope;
   const likeness = likenessOf([wanted.name, wanted.input, place.root, place.model]);
   const requestState = context.mcpReq.requestState<string>();
-  let call: SuspendedCall | undefined;
+  let call: SuspendedToolCall | undefined;
   if (requestState === undefined) {
     call = suspended.start(principal, likeness, async (ends, tell) => {
       const leave = parts.approvals.attend(principal);

@@ -4,11 +4,11 @@
  * a line in `adapters.ts` and a type in `src/config/notify-schema.ts`.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { TargetConfig } from '../../config/notify-schema.js';
+import type { NotifyTargetConfig } from '../../config/notify-schema.js';
 import type { GuardedPost, PostAnswer } from '../../transport/guarded-fetch/guarded-post.js';
 import type { Choice, InView, Message } from '../message.js';
 
-export type TargetOf<Type extends TargetConfig['type']> = Extract<TargetConfig, { type: Type }>;
+export type TargetOf<Type extends NotifyTargetConfig['type']> = Extract<NotifyTargetConfig, { type: Type }>;
 
 export interface Adapter<Target> {
   readonly inView: InView;

@@ -1,10 +1,10 @@
 /** The providers that carry messages to people. Each is loaded with its first use. */
-import type { TargetConfig } from '../../config/notify-schema.js';
+import type { NotifyTargetConfig } from '../../config/notify-schema.js';
 import type { InView, Message } from '../message.js';
 import type { Adapter, Callback, Heard, ReadTools, SendTools, TargetOf } from './adapter.js';
 
 /** Those that carry messages for people; a webhook is for a program. */
-type ChatTarget = Exclude<TargetConfig, { type: 'webhook' }>;
+type ChatTarget = Exclude<NotifyTargetConfig, { type: 'webhook' }>;
 
 const ADAPTERS: { [Type in ChatTarget['type']]: () => Promise<Adapter<TargetOf<Type>>> } = {
   ntfy: async () => (await import('./ntfy.js')).ntfy,

@@ -2,7 +2,7 @@
  * An answer that came from a provider: who it is, whether they may, and what they were shown. It decides as an answer of
  * the console does, once and by the digest of what was shown; the first one wins.
  */
-import type { NotifyConfig, TargetConfig } from '../../config/notify-schema.js';
+import type { NotifyConfig, NotifyTargetConfig } from '../../config/notify-schema.js';
 import { GatewayError } from '../../core/errors.js';
 import type { AnswerOutcome, ApprovalCoordinator, PersonAnswer } from '../../permissions/approvals.js';
 import { matchesAny } from '../../routing/model-glob.js';
@@ -21,7 +21,7 @@ import { readNotice } from '../notice.js';
 
 interface AnswerContext extends Pick<SendTools, 'sign'> {
   name: string;
-  target: TargetConfig;
+  target: NotifyTargetConfig;
   config: NotifyConfig | undefined;
   store: Pick<Store, 'outbox'>;
   approvals: Pick<ApprovalCoordinator, 'decide'>;
@@ -100,7 +100,7 @@ export async function decidePress(
   return verdictOf(outcome);
 }
 
-function viaOf({ type }: TargetConfig): Exclude<TargetConfig['type'], 'webhook'> | 'api' {
+function viaOf({ type }: NotifyTargetConfig): Exclude<NotifyTargetConfig['type'], 'webhook'> | 'api' {
   return type === 'webhook' ? 'api' : type;
 }
 

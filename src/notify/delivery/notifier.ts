@@ -4,7 +4,7 @@
  * that is made of what it is about, so that putting it twice is harmless, on one node or on several.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import type { NotifyConfig, TargetConfig } from '../../config/notify-schema.js';
+import type { NotifyConfig, NotifyTargetConfig } from '../../config/notify-schema.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ApprovalCoordinator, ApprovalEvent } from '../../permissions/approvals.js';
 import type { Approval } from '../../store/approvals.js';
@@ -17,7 +17,7 @@ import { openChannel } from '../adapters/adapters.js';
 import { sendWebhook } from '../adapters/webhook.js';
 import { type Choice, messageOf } from '../message.js';
 import { type Notice, noticeOf, readNotice } from '../notice.js';
-import { type AskedCall, targetsOfTurns, whoIsAsked } from '../who-is-asked.js';
+import { type AskedToolCall, targetsOfTurns, whoIsAsked } from '../who-is-asked.js';
 import { answerCallback, decidePress } from './answers.js';
 import { OutboxSender, type SenderLog } from './outbox-sender.js';
 import {
@@ -53,8 +53,8 @@ interface TurnEnd {
   failed: boolean;
 }
 
-interface TargetStatus extends TargetFigures {
-  type: TargetConfig['type'];
+interface NotifyTargetStatus extends TargetFigures {
+  type: NotifyTargetConfig['type'];
 }
 
 /** As a browser gives its subscription. */
@@ -113,7 +113,7 @@ export class Notifier {
   }
 
   /** Somebody outside is asked before the question expires. */
-  isReachable(call: AskedCall): boolean {
+  isReachable(call: AskedToolCall): boolean {
     const config = this.#config;
     const now = this.#now();
     if (this.#browsers.some((each) => this.push.mayDecide(each, call.principal))) return true;
@@ -169,7 +169,7 @@ export class Notifier {
   }
 
   /** The targets of the configuration, with how they do. */
-  async status(): Promise<TargetStatus[]> {
+  async status(): Promise<NotifyTargetStatus[]> {
     const figures = new Map((await this.#options.store.outbox.targets()).map((each) => [each.target, each]));
     return Object.entries(this.#config.targets).map(([target, { type }]) => ({
       ...{ target, type, waiting: 0, failed: 0 },
@@ -223,7 +223,7 @@ export class Notifier {
     this.#browsers = await this.#options.store.push.list();
   }
 
-  #targetOf(name: string): TargetConfig {
+  #targetOf(name: string): NotifyTargetConfig {
     const targets = this.#config.targets;
     const target = Object.hasOwn(targets, name) ? targets[name] : undefined;
     if (target !== undefined) return target;
@@ -392,11 +392,11 @@ export class Notifier {
 }
 
 /** Targets that take questions, each with the time from which it is asked. */
-function askedAt(config: NotifyConfig, call: AskedCall, from: number): [string, number][] {
+function askedAt(config: NotifyConfig, call: AskedToolCall, from: number): [string, number][] {
   return [...whoIsAsked(config, call, from)].filter(([target]) => wants(config.targets[target], ASKED));
 }
 
-function wants(target: TargetConfig | undefined, event: string): boolean {
+function wants(target: NotifyTargetConfig | undefined, event: string): boolean {
   if (target === undefined) return false;
   return target.type === 'webhook'
     ? target.events.some((each) => each === event)

@@ -137,7 +137,7 @@ function report(finished: Finished, context: ReportContext): void {
 
 /** A model call of an agent: its tokens are counted with the answer that the agent gives. */
 function isInner({ principal }: Finished): boolean {
-  return principal.pinned !== undefined;
+  return principal.bound !== undefined;
 }
 
 interface Times {
@@ -157,7 +157,7 @@ function keepTurn(
   // An answer that failed after its head was out is a failure all the same.
   const status = facts.error?.status ?? finished.answered;
   const model = facts.model ?? '';
-  const session = facts.session ?? principal.pinned?.session;
+  const session = facts.session ?? principal.bound?.session;
   if (!isInner(finished)) {
     const row = usageOf(finished, { at, status, latencyMs: durationMs - waitedMs, firstTokenMs });
     store.usage.record(row);

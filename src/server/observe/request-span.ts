@@ -19,7 +19,7 @@ export function beginRequestSpan(tracer: Tracer | undefined, exchange: Exchange)
     'toolgate.request.id': id,
     ...ownerOf(principal),
   };
-  const inner = principal.pinned?.spanOf?.(clientHeaders(headers));
+  const inner = principal.bound?.spanOf?.(clientHeaders(headers));
   if (inner !== undefined) return inner.child(name, 'server', attributes);
   return tracer.begin({ name, kind: 'server', attributes, headers, startedAt });
 }

@@ -2,7 +2,7 @@
 import { ConversationHomes } from './conversation-homes.js';
 import { TargetHealth } from './target-health.js';
 
-export interface TargetState {
+export interface PoolTargetState {
   health: TargetHealth;
   /** How far its turn is due. */
   credit: number;
@@ -11,14 +11,14 @@ export interface TargetState {
 interface PoolState {
   homes: ConversationHomes;
   /** In the order that was asked for. */
-  targets: readonly TargetState[];
+  targets: readonly PoolTargetState[];
 }
 
 export class PoolStates {
   readonly #now: () => number;
   readonly #pools = new Map<
     string,
-    { homes: ConversationHomes; targets: ReadonlyMap<string, TargetState> }
+    { homes: ConversationHomes; targets: ReadonlyMap<string, PoolTargetState> }
   >();
 
   /** `now`: a clock that nobody sets. */

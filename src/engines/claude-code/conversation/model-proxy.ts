@@ -11,7 +11,7 @@ import type { Span } from '../../../core/span.js';
 import type { ModelRoute } from '../../../routing/model-router.js';
 import { UsageTally } from '../../agent/answer-assembler.js';
 import { toolCallIds } from '../../agent/message-collector.js';
-import type { Answer, AnswerBody, CountingEngine, ModelRequest, PinnedModel } from '../../engine.js';
+import type { Answer, AnswerBody, BoundModel, CountingEngine, ModelRequest } from '../../engine.js';
 import type { ModelView } from './model-view.js';
 import { EventCounter, type Meter, sinceLast } from './usage-meter.js';
 
@@ -65,7 +65,7 @@ export interface ModelProxyOptions {
   view: Pick<ModelView, 'request' | 'events'>;
 }
 
-export class ModelProxy implements PinnedModel {
+export class ModelProxy implements BoundModel {
   readonly session: string;
   readonly #options: ModelProxyOptions;
   #settled = new UsageTally();

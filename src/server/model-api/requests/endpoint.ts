@@ -147,7 +147,7 @@ async function openTurn(
       model,
       ...(answer.promptTokens === undefined ? {} : { estimate: { inputTokens: answer.promptTokens } }),
       ...(request.parallelToolCalls === undefined ? {} : { parallelToolCalls: request.parallelToolCalls }),
-      ...(exchange.principal.pinned === undefined ? {} : { asWritten: true }),
+      ...(exchange.principal.bound === undefined ? {} : { asWritten: true }),
     }),
     encoder:
       encoder === undefined || answer.identity === undefined

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const LONGEST_MS = 2_147_483_647;
 
-export class CallClock {
+export class ToolCallClock {
   readonly #control = new AbortController();
   readonly #caller: AbortSignal;
   readonly #silentMs: number;

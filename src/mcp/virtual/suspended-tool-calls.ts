@@ -7,10 +7,10 @@ import { type Kept, KeptByKey } from './kept-by-key.js';
 import type { VirtualParts } from './mcp-scope.js';
 import type { CallToolResult } from './sdk.js';
 
-export type CallEvent = Exclude<ToolRunEvent, { type: 'tool-result' }>;
+export type ToolCallEvent = Exclude<ToolRunEvent, { type: 'tool-result' }>;
 
 /** What runs; it reports while it does. */
-export type Work = (signal: AbortSignal, report: (event: CallEvent) => void) => Promise<CallToolResult>;
+export type Work = (signal: AbortSignal, report: (event: ToolCallEvent) => void) => Promise<CallToolResult>;
 
 /** `cancelled`: by its client, before it came to an end of its own. */
 type Ended = { result: CallToolResult; cancelled: boolean } | { error: unknown };
@@ -20,13 +20,13 @@ type Followed =
   /** A person is asked, and this client was not yet. */
   | { kind: 'asks'; approval: string };
 
-export class SuspendedCalls {
+export class SuspendedToolCalls {
   readonly #newId: VirtualParts['newId'];
-  readonly #calls: KeptByKey<SuspendedCall>;
+  readonly #calls: KeptByKey<SuspendedToolCall>;
 
   constructor({ limits, log, newId }: Pick<VirtualParts, 'limits' | 'log' | 'newId'>) {
     this.#newId = newId;
-    this.#calls = new KeptByKey<SuspendedCall>({
+    this.#calls = new KeptByKey<SuspendedToolCall>({
       most: limits.sessions,
       mostOfKey: limits.sessionsOfKey,
       idleMs: limits.idleMs,
@@ -37,16 +37,16 @@ export class SuspendedCalls {
   }
 
   /** `likeness`: what the client has to send again with its answer. */
-  start(principal: string, likeness: string, work: Work): SuspendedCall {
+  start(principal: string, likeness: string, work: Work): SuspendedToolCall {
     const id = this.#newId(principal);
-    return this.#calls.add(id, principal, () => new SuspendedCall(id, principal, likeness, work));
+    return this.#calls.add(id, principal, () => new SuspendedToolCall(id, principal, likeness, work));
   }
 
-  find(id: string, principal: string): SuspendedCall | undefined {
+  find(id: string, principal: string): SuspendedToolCall | undefined {
     return this.#calls.find(id, principal);
   }
 
-  forget(call: SuspendedCall): void {
+  forget(call: SuspendedToolCall): void {
     void this.#calls.end(call.id, undefined);
   }
 
@@ -55,7 +55,7 @@ export class SuspendedCalls {
   }
 }
 
-export class SuspendedCall implements Kept {
+export class SuspendedToolCall implements Kept {
   usedAt = performance.now();
   readonly createdAt = new Date();
   updatedAt = this.createdAt;
@@ -67,7 +67,7 @@ export class SuspendedCall implements Kept {
   #cancelled = false;
   readonly #control = new AbortController();
   readonly #done: Promise<CallToolResult>;
-  readonly #listeners = new Set<(event: CallEvent) => void>();
+  readonly #listeners = new Set<(event: ToolCallEvent) => void>();
   /** What the client was asked about last, and the digest of what it was shown. */
   shown: { approval: string; digest: string } | undefined;
   /** Approvals that the client was asked about. */
@@ -115,11 +115,11 @@ export class SuspendedCall implements Kept {
   }
 
   /** Until it is done or asks. A signal that fires meanwhile ends the call. */
-  async follow(signal: AbortSignal, report: (event: CallEvent) => void): Promise<Followed> {
+  async follow(signal: AbortSignal, report: (event: ToolCallEvent) => void): Promise<Followed> {
     const end = (): void => this.#control.abort(signal.reason);
     if (signal.aborted) end();
     signal.addEventListener('abort', end);
-    let listener: ((event: CallEvent) => void) | undefined;
+    let listener: ((event: ToolCallEvent) => void) | undefined;
     const asks = new Promise<Followed>((resolve) => {
       listener = (event) => {
         report(event);
@@ -151,7 +151,7 @@ export const OUTCOME = 'toolgate/outcome';
 const wasAborted = ({ _meta }: CallToolResult): boolean => _meta?.[OUTCOME] === 'aborted';
 
 /** For a person who waits. */
-export function sentenceOf(event: CallEvent): string {
+export function sentenceOf(event: ToolCallEvent): string {
   if (event.type === 'tool-progress') return event.content;
   return event.type === 'tool-start' ? event.describe.title : `Waiting for approval: ${event.describe.title}`;
 }
