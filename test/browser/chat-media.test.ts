@@ -23,7 +23,7 @@ import {
 
 const browser = useBrowser();
 
-const PATIENT = 60_000;
+const PATIENT = 120_000;
 /** Two pixels wide, one high. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAB7QOjdAAAAD0lEQVR4nGO4oKCgkHABAAf3AmFoPhMAAAAAAElFTkSuQmCC',

@@ -19,7 +19,7 @@ const CONSOLE = fileURLToPath(new URL('../../console', import.meta.url));
 const WORKERS = { serviceWorkers: 'allow' } as const;
 const BEHIND_A_PROXY = { server: { public_hosts: ['127.0.0.1'] } };
 /** Much is fetched and drawn, on a machine that does other things. */
-const PATIENT = 60_000;
+const PATIENT = 120_000;
 
 /** Resolves when the worker answers for the page. */
 async function controlled(page: Page): Promise<void> {

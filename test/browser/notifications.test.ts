@@ -10,7 +10,7 @@ import { connected } from './console-world.js';
 
 const browser = useBrowser();
 
-const PATIENT = 60_000;
+const PATIENT = 120_000;
 
 /** What a page asked the browser to show. */
 interface Shown {

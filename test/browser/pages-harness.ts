@@ -17,7 +17,7 @@ export const KEYS = [
 ];
 
 /** A page, a gateway and a browser on a machine that has more to do. */
-export const PATIENT = { timeout: 60_000 };
+export const PATIENT = { timeout: 120_000 };
 
 export const HOSTILE =
   '<img src=x onerror="window.hurt=1"><script>window.hurt=1</script> \u202egnp.exe\u202c \u200b';

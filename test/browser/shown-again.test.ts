@@ -121,6 +121,8 @@ describe('a conversation that is opened again', PATIENT, () => {
       await cardOf(page, `slow-${model}`).getByText('so far').first().waitFor();
       await page.getByRole('button', { name: 'Stop', exact: true }).click();
       await transcript(page).getByText('You stopped it here.').waitFor();
+      // What the command left comes with its end.
+      await page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' });
       const shown = await read(page);
       await isShownAgain(page, 'You stopped it here.', shown);
     });

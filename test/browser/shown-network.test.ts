@@ -20,7 +20,7 @@ import {
 } from './approvals-bench.js';
 import { connected, openConsole, tokenOf } from './console-world.js';
 
-const PATIENT = { timeout: 60_000 };
+const PATIENT = { timeout: 120_000 };
 
 const browser = useBrowser();
 let bench: ApprovalBench;

@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { closeAfterTest, tempFolder } from '../support/cleanup.js';
@@ -11,6 +10,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { openResponsesSocket } from '../support/responses-socket.js';
 import { inDialect } from '../support/scripted-answers.js';
 import {
+  freePort,
   gate,
   type Script,
   type ScriptedUpstream,
@@ -21,16 +21,6 @@ import { ROOT } from '../support/source-tree.js';
 import { systemProgram } from '../support/system-program.js';
 import { until } from '../support/until.js';
 import { chatStream, textAnswer } from '../support/wire.js';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('There is no port.');
-  return address.port;
-}
 
 interface World {
   url: string;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { atNoon } from '../support/noon.js';
 import { gate, json, type Script, sse, startUpstream } from '../support/scripted-upstream.js';
 
 const answerWith = (tokens: number) =>
@@ -15,6 +16,8 @@ const answerWith = (tokens: number) =>
     choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
     usage: { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens },
   });
+
+atNoon();
 
 interface World {
   gateway: TestGateway;

@@ -6,6 +6,7 @@ import type { RulePreview, RuleTest } from '../../src/server/console-api/wire/ap
 import type { StatusWire } from '../../src/server/console-api/wire/status.js';
 import type { UsageWire } from '../../src/server/console-api/wire/usage.js';
 import { startTestGateway } from '../support/gateway.js';
+import { atNoon } from '../support/noon.js';
 import { recordUsage } from '../support/usage-rows.js';
 import { call } from '../support/wire.js';
 import { type Repository, repository, startAgent } from './native-agent-harness.js';
@@ -240,6 +241,8 @@ describe('GET /api/status', () => {
 });
 
 describe('GET /api/usage', () => {
+  atNoon();
+
   it('sums up by hour or day, beside models and keys', async () => {
     const api = await start([done, done]);
     await api.say('Hello');

@@ -5,8 +5,8 @@ import { found } from './agent-client.js';
 import { type ClusterBed, type ClusterNode, callOf, KEY } from './cluster-bed.js';
 import type { Random } from './random.js';
 
-/** As often as a client tries. The longest that a node is away is a restart of it or of the database. */
-const TRIES = 60;
+/** As often as a client tries: longer than a restart of a node or of the database takes on a busy machine. */
+const TRIES = 200;
 const PAUSE_MS = 500;
 
 interface Answer {

@@ -7,6 +7,8 @@ import { systemProgram } from './system-program.js';
 /** What Playwright itself writes into the page's console where a test blocks workers. */
 const OWN_WORDS = 'Service Worker registration blocked by Playwright';
 
+const PATIENCE_MS = 55_000;
+
 export type TestBrowser = Pick<Browser, 'newContext'>;
 
 /** One for the tests of a file: there before they and their own `beforeAll` begin, closed after them. */
@@ -40,6 +42,8 @@ export async function openPage(
   options: BrowserContextOptions = {},
 ): Promise<ObservedPage> {
   const context = await browser.newContext({ serviceWorkers: 'block', ...options });
+  // As long as a test: on a busy machine a page may need more than the half minute that it has otherwise.
+  context.setDefaultTimeout(PATIENCE_MS);
   closeAfterTest(() => context.close());
   const page = await context.newPage();
   const problems: string[] = [];

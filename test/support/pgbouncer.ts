@@ -7,7 +7,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { closeAfterTest } from './cleanup.js';
-import { freePort, PASSWORD, type TestPostgres, USER, unprivileged } from './postgres.js';
+import { PASSWORD, type TestPostgres, USER, unprivileged } from './postgres.js';
+import { freePort } from './scripted-upstream.js';
 import { systemProgram } from './system-program.js';
 import { until } from './until.js';
 

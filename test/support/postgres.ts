@@ -3,12 +3,12 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import type { TestCertificate } from './certificate.js';
+import { freePort } from './scripted-upstream.js';
 import { systemProgram } from './system-program.js';
 import { until } from './until.js';
 
@@ -51,16 +51,6 @@ export function unprivileged(): { uid: number; gid: number } | undefined {
   const [, , uid, gid] =
     users.find(([name]) => name === 'postgres') ?? users.find(([name]) => name === 'nobody') ?? [];
   return { uid: Number(uid), gid: Number(gid) };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
 
 /** With a certificate it speaks TLS as well. */

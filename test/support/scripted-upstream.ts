@@ -30,13 +30,14 @@ export async function startUpstream(
  */
 export const DEAD_URL = 'http://127.0.0.1:1';
 
-/** Below those that the system gives out by itself: another test does not get it meanwhile. */
-const CHOSEN_PORTS = { from: 20_000, count: 10_000 };
+/** Below those that the system gives out by itself, and a range for each worker: no other test gets one meanwhile. */
+const CHOSEN_PORTS = { from: 20_000, workers: 8, each: 1_250 };
 
 /** A port that is free now, for a program that has to be told one. */
 export async function freePort(): Promise<number> {
+  const worker = Number(process.env['VITEST_POOL_ID'] ?? 0) % CHOSEN_PORTS.workers;
   for (;;) {
-    const port = CHOSEN_PORTS.from + randomInt(CHOSEN_PORTS.count);
+    const port = CHOSEN_PORTS.from + worker * CHOSEN_PORTS.each + randomInt(CHOSEN_PORTS.each);
     const server = createServer();
     const free = await new Promise<boolean>((resolve) => {
       server.once('error', () => resolve(false));

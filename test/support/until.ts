@@ -2,7 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 const EVERY_MS = 20;
-const PATIENCE_MS = 60_000;
+/** Shorter than a test may take, so that it is said what did not come. */
+const PATIENCE_MS = 50_000;
 
 /**
  * What `look` finds, once that is something other than `undefined` or `false`. Between two looks the

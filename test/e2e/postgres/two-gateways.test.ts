@@ -141,7 +141,8 @@ describe('an approval that is asked at one gateway', () => {
     const isRule = (event: ConsoleEvent): event is EventOf<'rule'> => event.type === 'rule';
     const { rule: made } = await atA.until(isRule);
     expect((await api(a, 'DELETE', `/api/rules/${made.id}`)).status).toBeLessThan(300);
-    await atB.until((event) => isRule(event) && event.what === 'revoked');
+    const isRevoked = (event: ConsoleEvent): boolean => isRule(event) && event.what === 'revoked';
+    await Promise.all([atA.until(isRevoked), atB.until(isRevoked)]);
     expect([atA.of('rule').length, atB.of('rule').length]).toEqual([2, 2]);
   });
 
