@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.js';
 
 const seeded = fileURLToPath(new URL('./test/support/fast-check.ts', import.meta.url));
 
@@ -89,6 +90,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 45_000 } },
+    sequence: { sequencer: LongestFirst },
     pool: 'forks',
     // One more than two cores: the tests of processes and pages wait a quarter of their time.
     maxWorkers: 3,
