@@ -73,9 +73,8 @@ export class Relay implements Engine {
     const [first] = ableUpstreams(this.#upstreamsOf(route), call.request);
     if (first === undefined) throw new Error(`The route ${route.pattern} has no upstream.`);
     const { headers, signal } = call;
-    const searched = this.#searches.of(first, call, call.request, route.rule);
-    const isSent = searched?.isForced !== true && forwardableBody(first, call, route) !== undefined;
-    const { request } = isSent ? call : (searched ?? call);
+    const body = forwardableBody(first, call, route);
+    const { request } = this.#searches.of(first, call, call.request, route.rule, body) ?? call;
     const affinity = { key: call.principal.name, model: route.model };
     return first.countTokens({ request, model: route.model, headers, signal, affinity });
   }
@@ -187,9 +186,9 @@ async function attempt(
     ...(call.trace === undefined ? {} : { trace: call.trace }),
     ...(call.span === undefined ? {} : { propagated: call.span.propagated }),
   };
-  const searched = searches.of(upstream, call, request, route.rule);
-  const body = changed || searched?.isForced ? undefined : forwardableBody(upstream, call, route);
-  if (body !== undefined && upstream.forward !== undefined) {
+  const body = changed ? undefined : forwardableBody(upstream, call, route);
+  const searched = searches.of(upstream, call, request, route.rule, body);
+  if (body !== undefined && searched === undefined && upstream.forward !== undefined) {
     const { stream } = request;
     const verbatim = request.verbatim !== undefined;
     const metered = call.metered ? { metered: request } : {};

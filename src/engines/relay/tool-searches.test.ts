@@ -335,4 +335,19 @@ describe('a client with 100 tools', () => {
     expect(await relay.countTokens(asks([userSays('go')]), route())).toBe(1);
     expect(await relay.countTokens(asks([userSays('go')]), route({ toolSearch: 'off' }))).toBe(100);
   });
+
+  it('plans nothing for bytes that are forwarded as they are', async () => {
+    const { relay } = bench();
+    let looked = 0;
+    const tool = {
+      name: 'mcp__github__search',
+      get inputSchema() {
+        looked += 1;
+        return {};
+      },
+    };
+    const call = { chat: true, raw: Buffer.from('{"model":"m"}') };
+    await hear(relay, asks([userSays('go')], { tools: [tool] }, call));
+    expect(looked).toBe(0);
+  });
 });

@@ -21,8 +21,6 @@ import type { ProviderTools } from './provider-tools.js';
 /** A request some of whose tools are the gateway's to answer, and how to ask an upstream with it. */
 interface SearchedRequest {
   readonly request: ConversationRequest;
-  /** Also where the client's own bytes could be forwarded. */
-  readonly isForced: boolean;
   /** As the upstream's own `call`; what it answers is the end of all searches. */
   call(upstream: Upstream, call: UpstreamRequest): Promise<UpstreamAnswer>;
 }
@@ -32,15 +30,22 @@ export class ToolSearches {
   /** Runs what clients ask of their provider, where a model's entry says so. */
   providerTools: ProviderTools | undefined;
 
-  /** Undefined where the tools are sent as they are. */
+  /**
+   * Undefined where the tools are sent as they are. With `body`, the client's own bytes that could be forwarded,
+   * they are unless the model's entry wants the search.
+   */
   of(
     { dialect }: Pick<Upstream, 'dialect'>,
     asked: Pick<ModelRequest, 'principal' | 'id'>,
     given: ConversationRequest,
     rule: ModelRule,
+    body?: Uint8Array,
   ): SearchedRequest | undefined {
     // What is embedded reads no prompt.
     if (dialect === undefined) return undefined;
+    const isForced =
+      rule.toolSearch === 'on' && given.verbatim === undefined && given.continues === undefined;
+    if (body !== undefined && !isForced) return undefined;
     const run = this.providerTools?.of(given, dialect, asked, rule);
     const { tools, providerTools } = run?.request ?? given;
     const adopted = rule.toolSearch === 'off' ? undefined : adoptSearch({ tools, providerTools }, dialect);
@@ -65,7 +70,6 @@ export class ToolSearches {
     }
     return {
       request,
-      isForced: rule.toolSearch === 'on' && given.verbatim === undefined && given.continues === undefined,
       call: async (upstream, call) => {
         const first = await upstream.call({ ...call, request });
         const { losses, promptTokens, upstream: target } = first;

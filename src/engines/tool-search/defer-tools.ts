@@ -13,6 +13,7 @@ import {
   type ToolUseBlock,
 } from '../../core/conversation.js';
 import { estimateToolTokens } from '../../core/estimate-tokens.js';
+import { RunMemo } from '../../core/shared-values.js';
 import { toolReference } from '../../core/tool-references.js';
 import { isDeferred, searchesTools } from '../../dialects/shared/deferred-tools.js';
 import type { ModelRule } from '../../routing/model-router.js';
@@ -64,14 +65,21 @@ export function deferTools(
   const few = toolSearch === 'on' ? LIMITS.kept : LIMITS.tools;
   const deferred = new Set([...ofServers, ...(plain.length > few ? plain.slice(LIMITS.kept) : [])]);
   if (deferred.size === 0) return undefined;
-  const isFine =
-    tools.length <= LIMITS.tools && estimateToolTokens(tools) <= LIMITS.partOfContext * contextWindow;
+  const isFine = tools.length <= LIMITS.tools && tokensOf(tools) <= LIMITS.partOfContext * contextWindow;
   if (toolSearch === 'auto' && isFine) return undefined;
   const held = tools.filter((tool) => deferred.has(tool)).map(asDeferred);
   return {
     tools: [...tools.filter((tool) => !deferred.has(tool)), searchTool(held), ...held],
     deferred: held,
   };
+}
+
+/** Of definitions that came before: walking their schemas took longer than encoding them again. */
+const estimates = new RunMemo<ToolDefinition, { tokens: number }>();
+
+function tokensOf(tools: readonly ToolDefinition[]): number {
+  const known = estimates.get(tools) ?? estimates.keep(tools, { tokens: estimateToolTokens(tools) });
+  return known.tokens;
 }
 
 /**
