@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Block, ConversationRequest, ToolDefinition } from './conversation.js';
+import type { Block, ConversationRequest, Message, ToolDefinition } from './conversation.js';
 import { estimateRequestTokens, estimateTextTokens } from './estimate-tokens.js';
+import { share } from './shared-values.js';
 
 /** `real` is the count of the vocabulary o200k_base. */
 const SAMPLES: readonly { name: string; real: number; text: string }[] = [
@@ -254,6 +255,27 @@ describe('estimateRequestTokens', () => {
       expect(next).toBeGreaterThan(last + 60);
       last = next;
     }
+  });
+
+  it('weighs a message of a history once, as long as it is the same object', () => {
+    let reads = 0;
+    const known = (index: number): Message => {
+      const content = [text(`Turn ${index}. ${prose}`)];
+      const message: Message = {
+        role: 'user',
+        get content() {
+          reads += 1;
+          return content;
+        },
+      };
+      return share(message);
+    };
+    const messages = Array.from({ length: 200 }, (_, index) => known(index));
+    const first = estimateRequestTokens(request({ messages }));
+    const readFirst = reads;
+    expect(readFirst).toBeGreaterThan(200);
+    expect(estimateRequestTokens(request({ messages }))).toBe(first);
+    expect(reads - readFirst).toBeLessThan(200 / 4);
   });
 
   it('survives JSON of any shape and depth', () => {

@@ -14,9 +14,11 @@ import type {
   DocumentBlock,
   JsonObject,
   MediaSource,
+  Message,
   ToolDefinition,
 } from './conversation.js';
 import { imageSize } from './image-size.js';
+import { Memo } from './shared-values.js';
 import { shownTools } from './tool-references.js';
 
 /** Weights are hundredths of a token. */
@@ -124,8 +126,7 @@ export function estimateRequestTokens(request: ConversationRequest): number {
   if (request.system.length > 0) weight += OVERHEAD.message * UNIT;
   for (const block of request.system) weight += textWeight(block.text, sampling);
   for (const message of request.messages) {
-    weight += OVERHEAD.message * UNIT;
-    for (const block of message.content) weight += blockWeight(block, sampling);
+    weight += sampling.close > 0 ? messageWeight(message, sampling) : laterWeight(message);
   }
   if (request.tools.length > 0) weight += OVERHEAD.toolsPreamble * UNIT;
   for (const tool of shownTools(request)) weight += toolWeight(tool, sampling);
@@ -141,6 +142,21 @@ export function estimateToolTokens(tools: readonly ToolDefinition[]): number {
   let weight = OVERHEAD.toolsPreamble * UNIT;
   for (const tool of tools) weight += toolWeight(tool, sampling);
   return Math.ceil(weight / UNIT);
+}
+
+function messageWeight({ content }: Message, sampling: Sampling): number {
+  let weight = OVERHEAD.message * UNIT;
+  for (const block of content) weight += blockWeight(block, sampling);
+  return weight;
+}
+
+const laterWeights = new Memo<Message, { weight: number }>({ last: true });
+
+/** Behind what is read closely: the same whatever came before it, so that a history is weighed once. */
+function laterWeight(message: Message): number {
+  const known = laterWeights.get(message);
+  if (known !== undefined) return known.weight;
+  return laterWeights.keep(message, { weight: messageWeight(message, { whole: 0, close: 0 }) }).weight;
 }
 
 function blockWeight(block: Block, sampling: Sampling): number {

@@ -75,11 +75,13 @@ export function modelListRequest(
   };
 }
 
-export function endpointUrl(endpoint: Endpoint, path: string): URL {
+export function endpointUrl(endpoint: Endpoint, path: string, query = ''): URL {
   const base = new URL(endpoint.baseUrl);
   // A query in the base (Azure's api-version) belongs after the path.
   const url = new URL(base);
   url.pathname = `${base.pathname.replace(/\/+$/, '')}${path}`;
+  if (query !== '')
+    for (const [key, value] of new URLSearchParams(query)) url.searchParams.append(key, value);
   return url;
 }
 

@@ -99,6 +99,8 @@ export class HttpUpstream implements Upstream {
   readonly #options: HttpUpstreamOptions;
   readonly #extensions: ToolExtensionCache;
   readonly #concealer: CredentialConcealer;
+  /** By path, of which a dialect has a few. */
+  readonly #urls = new Map<string, URL>();
 
   constructor(options: HttpUpstreamOptions) {
     this.name = options.name;
@@ -213,8 +215,10 @@ export class HttpUpstream implements Upstream {
       quirks: call.efforts === undefined ? quirks : withEfforts(quirks, call.efforts),
       losses,
     });
+    const sent = this.#send(path, headers, writeJson(body), call);
+    // While the request is on its way: it takes longer the longer the history is.
     const estimate = this.#estimate(call);
-    const response = await this.#send(path, headers, writeJson(body), call);
+    const response = await sent;
     const extensions = quirks.thoughtSignatures ? this.#extensions : undefined;
     const batches = await this.#decoded(response, names, call.trace, extensions);
     return { losses: losses.list(), batches, ...(isEventStream(response.headers) ? estimate : {}) };
@@ -300,6 +304,13 @@ export class HttpUpstream implements Upstream {
     return { ...id, chunks: once(bytes), usage: () => usage };
   }
 
+  /** The same object for the same path: what a client does for an address is done once. */
+  #urlOf(path: string): URL {
+    const url = this.#urls.get(path) ?? endpointUrl(this.#options.endpoint, path);
+    this.#urls.set(path, url);
+    return url;
+  }
+
   /** Resolves with a 2xx answer; anything else rejects in neutral words. */
   async #send(
     path: string,
@@ -309,8 +320,7 @@ export class HttpUpstream implements Upstream {
     { method, query = '' }: Pick<SideRequest, 'method' | 'query'> = { method: 'POST' },
   ): Promise<HttpAnswer> {
     const { client, dialect, endpoint, name, timeouts } = this.#options;
-    const url = endpointUrl(endpoint, path);
-    for (const [key, value] of new URLSearchParams(query)) url.searchParams.append(key, value);
+    const url = query === '' ? this.#urlOf(path) : endpointUrl(endpoint, path, query);
     call.trace?.outbound({ upstream: name, dialect: dialect.name, url: url.href, body: body ?? '' });
     const response = await client.request({
       method,

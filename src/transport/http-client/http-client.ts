@@ -37,6 +37,8 @@ export class HttpClient {
   readonly #proxies: ProxySettings;
   readonly #tls: TlsState;
   readonly #connections = new Set<UpstreamConnection>();
+  /** Upstreams ask with the same object each time. */
+  readonly #routes = new WeakMap<URL, NetworkPath>();
   readonly #dials = new Set<Dial>();
   #closed = false;
   #onLastGone: () => void = () => {};
@@ -60,7 +62,7 @@ export class HttpClient {
     const { signal } = request;
     if (signal.aborted) throw cancelled(signal);
     const call: Call = {
-      route: networkPathOf(request.url, this.#proxies),
+      route: this.#routeTo(request.url),
       bodiless: request.method === 'HEAD',
       signal,
       connectTimeoutMs: request.connectTimeoutMs,
@@ -68,6 +70,14 @@ export class HttpClient {
       idleTimeoutMs: request.idleTimeoutMs,
     };
     return this.#run(call, prepare(request, call.route));
+  }
+
+  #routeTo(url: URL): NetworkPath {
+    const known = this.#routes.get(url);
+    if (known !== undefined) return known;
+    const route = networkPathOf(url, this.#proxies);
+    this.#routes.set(url, route);
+    return route;
   }
 
   /** Ends what still runs, and resolves when every socket is closed. */

@@ -4,6 +4,7 @@ export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface HttpRequest {
   method: Method;
+  /** Not changed afterwards: its object stands for it from then on. */
   url: URL;
   /** Beyond `host` and the framing headers, which are the client's own business. */
   headers: Readonly<Record<string, string>>;
