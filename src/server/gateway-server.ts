@@ -341,8 +341,7 @@ export class GatewayServer {
     access: Access,
   ): Promise<Exchange['principal']> {
     if (forwarded !== undefined) return this.#auth.admitForwarded(access, forwarded.principal);
-    if (this.#auth.isStranger(access, headers)) await this.#auth.recall(headers);
-    return this.#auth.admit(access, headers);
+    return this.#auth.admitRecalled(access, headers);
   }
 
   async #serve(exchange: Exchange): Promise<void> {

@@ -69,7 +69,18 @@ export class Auth {
 
   /** Throws `unauthenticated`, `forbidden` or `rate_limited`. */
   admit(access: Access, headers: IncomingHttpHeaders): Principal {
-    const principal = this.#isOpen(access) ? LOCAL_CLIENT : this.#identify(headers);
+    return this.#let(access, this.#isOpen(access) ? LOCAL_CLIENT : this.#identify(headers));
+  }
+
+  /** As `admit`, and asks the store where only that may know who this is. Rejects also as the store does. */
+  async admitRecalled(access: Access, headers: IncomingHttpHeaders): Promise<Principal> {
+    const known = this.#isOpen(access) ? LOCAL_CLIENT : this.#findKey(presentedSecrets(headers));
+    if (known !== undefined) return this.#let(access, known);
+    if (this.isStranger(access, headers)) await this.recall(headers);
+    return this.admit(access, headers);
+  }
+
+  #let(access: Access, principal: Principal): Principal {
     checkScope(access, principal);
     const isCounted =
       (access.area === 'models' && access.uncounted !== true) ||
@@ -103,7 +114,7 @@ export class Auth {
   isStranger(access: Access, headers: IncomingHttpHeaders): boolean {
     if (this.#isOpen(access)) return false;
     const secrets = presentedSecrets(headers);
-    if (secrets.some((secret) => this.credentialOf(secret) !== undefined)) return false;
+    if (this.#findKey(secrets) !== undefined) return false;
     return this.signIns.isStranger(headers) || secrets.some((secret) => this.#keys.isStranger(secret));
   }
 
@@ -153,11 +164,15 @@ export class Auth {
   }
 
   #find(headers: IncomingHttpHeaders): Principal | undefined {
-    for (const secret of presentedSecrets(headers)) {
+    return this.#findKey(presentedSecrets(headers)) ?? this.signIns.find(headers);
+  }
+
+  #findKey(secrets: readonly string[]): Principal | undefined {
+    for (const secret of secrets) {
       const known = this.credentialOf(secret);
       if (known !== undefined) return known.principal;
     }
-    return this.signIns.find(headers);
+    return undefined;
   }
 
   #refusal(presented: boolean): GatewayError {
