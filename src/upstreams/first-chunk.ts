@@ -38,14 +38,24 @@ export async function untilFirstChunk(
   }
 }
 
-async function* withHeld(
+/** By hand: a generator that delegates to another costs each batch two more promises. */
+function withHeld(
   held: readonly ModelEvent[],
   rest: AsyncGenerator<readonly ModelEvent[]>,
-): AsyncGenerator<readonly ModelEvent[]> {
-  try {
-    yield held;
-    yield* rest;
-  } finally {
-    await rest.return(undefined);
-  }
+): AsyncIterableIterator<readonly ModelEvent[]> {
+  let isGiven = false;
+  return {
+    next() {
+      if (isGiven) return rest.next();
+      isGiven = true;
+      return Promise.resolve({ done: false, value: held });
+    },
+    return() {
+      isGiven = true;
+      return rest.return(undefined);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }
