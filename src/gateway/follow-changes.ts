@@ -16,6 +16,8 @@ interface Followers {
   reload: Reload;
   /** Takes upstreams that were connected or removed. */
   refreshUpstreams(by: string): Promise<unknown>;
+  /** Takes MCP servers that were added or removed. Rejects as the store does. */
+  refreshMcp(): Promise<unknown>;
   /** This process, in what it publishes. */
   origin: string;
   log: Pick<Log, 'warn'>;
@@ -28,7 +30,11 @@ export async function followChanges(bus: Bus, followers: Followers): Promise<() 
   const unsubscribe = await bus.subscribe((changes) => {
     // Keys first: what follows is for who may still see it. The ring logs what goes wrong, and looks again.
     if (changes.some(({ kind }) => kind === 'key')) keys.refresh().catch(() => {});
-    if (changes.some(({ kind }) => kind === 'upstream')) void takeUpstreams(followers, stop.signal);
+    const take = (kind: 'upstream' | 'mcp', refresh: () => Promise<unknown>): void => {
+      if (changes.some((change) => change.kind === kind)) void taken(NAMES[kind], refresh, log, stop.signal);
+    };
+    take('upstream', () => followers.refreshUpstreams('another node'));
+    take('mcp', () => followers.refreshMcp());
     const ended = changes.flatMap((change) => (change.kind === 'sign-in' ? [change.id] : []));
     if (ended.length > 0) endSignIns(ended);
     approvals.follow(changes).catch((error: unknown) => {
@@ -47,9 +53,13 @@ export async function followChanges(bus: Bus, followers: Followers): Promise<() 
 
 const RETRY_MS = { first: 1000, longest: 30_000 } as const;
 
+const NAMES = { upstream: 'upstreams', mcp: 'MCP servers' } as const;
+
 /** One that was removed must not be used any more, so it is tried until it holds. Never rejects. */
-async function takeUpstreams(
-  { refreshUpstreams, log }: Pick<Followers, 'refreshUpstreams' | 'log'>,
+async function taken(
+  what: string,
+  refresh: () => Promise<unknown>,
+  log: Followers['log'],
   signal: AbortSignal,
 ): Promise<void> {
   for (
@@ -58,10 +68,10 @@ async function takeUpstreams(
     waitMs = Math.min(2 * waitMs, RETRY_MS.longest)
   ) {
     try {
-      await refreshUpstreams('another node');
+      await refresh();
       return;
     } catch (error) {
-      log.warn({ err: error }, 'upstreams that another node changed could not be taken; it is tried again');
+      log.warn({ err: error }, `${what} that another node changed could not be taken; it is tried again`);
       await delay(waitMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }

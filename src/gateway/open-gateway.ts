@@ -264,6 +264,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const unfollow = await followChanges(store.bus, {
       ...{ approvals, keys, sources, reload, refreshUpstreams, origin, log },
       endSignIns: (ids) => server?.endSignIns(ids),
+      refreshMcp: () => mcp.refresh(),
     });
     stack.defer(unfollow);
     server = await openServer({

@@ -16,6 +16,8 @@ export type Change =
   | { kind: 'key' }
   /** One was connected or removed. */
   | { kind: 'upstream' }
+  /** An MCP server was added or removed. */
+  | { kind: 'mcp' }
   /** It has ended. */
   | { kind: 'sign-in'; id: string }
   /** Somebody asked a gateway to load its configuration again: the others do the same. */

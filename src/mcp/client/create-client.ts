@@ -36,6 +36,16 @@ function parseServer(name: string, given: unknown): McpServerConfig {
   });
 }
 
+/** Whether it is kept, and as it was when it was opened. */
+function isStill(entry: ServerEntry, name: string, given: unknown): boolean {
+  if (given === undefined) return false;
+  try {
+    return entry.isWith(parseServer(name, given));
+  } catch {
+    return false;
+  }
+}
+
 /** Where servers are kept that are added at run time. */
 interface AddedServers {
   servers(): Promise<readonly { name: string; config: unknown }[]>;
@@ -48,7 +58,7 @@ export interface McpClientOptions {
   /** Added before this start. Those of the configuration come first. */
   added?: readonly { name: string; config: unknown }[];
   /** Without it an added server is gone with the process. */
-  keep?: Pick<AddedServers, 'putServer' | 'removeServer'>;
+  keep?: AddedServers;
   version: string;
   log: McpLog;
   /** The gateway's own; servers get the allow-listed part of it and what is configured. */
@@ -106,11 +116,24 @@ export function createMcpClient(options: McpClientOptions): McpClient {
   const changes = new ChangeListeners(log);
 
   const entries = new Map<string, ServerEntry>();
+  /** Being added: listed, and not kept yet. */
+  const adding = new Set<string>();
+  /** Servers that were added or removed here, so far. */
+  let edits = 0;
   let closed = false;
   const open = (name: string, config: McpServerConfig, persistent = true): void => {
     const entry = new ServerEntry({ name, config, persistent }, context);
     entries.set(name, entry);
     void entry.connect();
+  };
+  /** One of the configuration of the same name stays. */
+  const openAdded = (name: string, given: unknown): void => {
+    if (entries.has(name) || closed) return;
+    try {
+      open(name, parseServer(name, given), false);
+    } catch (error) {
+      log.warn({ err: error, server: name }, 'an MCP server that was added earlier cannot be used any more');
+    }
   };
   const remove = async (name: string): Promise<boolean> => {
     const entry = entries.get(name);
@@ -122,14 +145,15 @@ export function createMcpClient(options: McpClientOptions): McpClient {
     return true;
   };
   for (const [name, config] of Object.entries(options.servers)) open(name, config);
-  for (const { name, config } of options.added ?? []) {
-    if (entries.has(name)) continue;
-    try {
-      open(name, parseServer(name, config), false);
-    } catch (error) {
-      log.warn({ err: error, server: name }, 'an MCP server that was added earlier cannot be used any more');
+  for (const { name, config } of options.added ?? []) openAdded(name, config);
+  /** As they are kept. What is changed here meanwhile is newer than what was read. */
+  const keptServers = async (): Promise<ReadonlyMap<string, unknown> | undefined> => {
+    for (;;) {
+      const before = edits;
+      const kept = await options.keep?.servers();
+      if (before === edits) return kept && new Map(kept.map(({ name, config }) => [name, config]));
     }
-  }
+  };
   const get = (name: string): ServerEntry => {
     const entry = entries.get(name);
     if (entry !== undefined) return entry;
@@ -171,18 +195,34 @@ export function createMcpClient(options: McpClientOptions): McpClient {
       }
       const entry = new ServerEntry({ name, config, persistent: false }, context);
       entries.set(name, entry);
+      adding.add(name);
       try {
         await options.keep?.putServer({ name, config: given });
       } catch (error) {
         entries.delete(name);
         throw error;
+      } finally {
+        adding.delete(name);
+        edits += 1;
       }
       await entry.connect();
       return entry.status();
     },
     async remove(name) {
-      if (entries.get(name)?.isConfigured === false) await options.keep?.removeServer(name);
-      return remove(name);
+      if (entries.get(name)?.isConfigured !== false) return remove(name);
+      const wasKept = await options.keep?.removeServer(name);
+      edits += 1;
+      // What is heard of it from the store may have removed it by now.
+      return (await remove(name)) || wasKept === true;
+    },
+    async refresh() {
+      const kept = await keptServers();
+      if (kept === undefined || closed) return;
+      const gone = [...entries].filter(
+        ([name, entry]) => !entry.isConfigured && !adding.has(name) && !isStill(entry, name, kept.get(name)),
+      );
+      await Promise.all(gone.map(([name]) => remove(name)));
+      for (const [name, given] of kept) openAdded(name, given);
     },
     async configure(servers) {
       if (closed) return;

@@ -32,6 +32,7 @@ export function createLazyMcpClient(options: McpClientOptions): McpClient {
       if (loading === undefined && Object.keys(servers).length === 0) return;
       await (await load()).configure(servers);
     },
+    refresh: async () => (await load()).refresh(),
     reconnect: async (name) => (await load()).reconnect(name),
     finishSignIn: async (name, answer) => (await load()).finishSignIn(name, answer),
     onChange: (listener) => changes.add(listener),

@@ -21,6 +21,8 @@ export interface McpClient {
   remove(name: string): Promise<boolean>;
   /** The servers of the configuration from now on: those that are as they were stay connected. */
   configure(servers: Config['mcp_servers']): Promise<void>;
+  /** Takes servers that other nodes added or removed. Rejects as the store does. */
+  refresh(): Promise<void>;
   /** Throws `not_found`. */
   reconnect(name: string): Promise<McpServerStatus>;
   /**

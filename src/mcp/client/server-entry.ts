@@ -82,7 +82,11 @@ export class ServerEntry {
 
   /** Whether the configuration has it, and as it is. */
   is(config: McpServerConfig): boolean {
-    return this.#options.persistent && isDeepStrictEqual(this.#options.config, config);
+    return this.#options.persistent && this.isWith(config);
+  }
+
+  isWith(config: McpServerConfig): boolean {
+    return isDeepStrictEqual(this.#options.config, config);
   }
 
   get isConfigured(): boolean {

@@ -176,6 +176,8 @@ function readChange(row: Row): Change[] {
       return [{ kind: 'key' }];
     case 'upstream':
       return [{ kind: 'upstream' }];
+    case 'mcp':
+      return [{ kind: 'mcp' }];
     case 'sign-in':
       return [{ kind: 'sign-in', id }];
     case 'session': {

@@ -12,6 +12,8 @@ import {
 import { toJson, whole } from '../sql/rows.js';
 import type { Context } from './context.js';
 
+const NOTE_SQL = `INSERT INTO changes (kind, what, id) VALUES ('mcp', 'update', ?)`;
+
 export class PostgresMcp implements McpStore {
   readonly #context: Context;
 
@@ -40,12 +42,23 @@ export class PostgresMcp implements McpStore {
   }
 
   async putServer({ name, config }: Omit<AddedServer, 'addedAt'>): Promise<void> {
-    const { database, now } = this.#context;
-    await database.run(PUT_SERVER_SQL, [name, toJson(config), whole(now())]);
+    await this.#change(name, PUT_SERVER_SQL, [name, toJson(config), whole(this.#context.now())]);
   }
 
   async removeServer(name: string): Promise<boolean> {
-    return (await this.#context.database.run(REMOVE_SERVER_SQL, [name])) > 0;
+    return (await this.#change(name, REMOVE_SERVER_SQL, [name])) > 0;
+  }
+
+  /** A change and what other nodes hear of it are one. */
+  async #change(name: string, sql: string, values: (string | number)[]): Promise<number> {
+    const { database, notifier } = this.#context;
+    const changed = await database.transaction(async (queries) => {
+      const rows = await queries.run(sql, values);
+      if (rows > 0) await queries.run(NOTE_SQL, [name]);
+      return rows;
+    });
+    if (changed > 0) notifier.wake();
+    return changed;
   }
 
   #values({ subject, tool, digest, summary }: NewToolPin): (string | number)[] {

@@ -7,6 +7,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { closeAfterTest } from '../../support/cleanup.js';
+import { oddServer } from '../../support/mcp-servers.js';
 import { startPostgres, type TestPostgres } from '../../support/postgres.js';
 import { until } from '../../support/until.js';
 import { isRecord, type JsonRecord } from '../../support/violation.js';
@@ -275,5 +276,28 @@ describe('a session of the older era', () => {
     expect(sent.status).toBe(202);
     await read('"id":7');
     await reader?.cancel();
+  });
+});
+
+describe('a server that is added at one node', () => {
+  it('is connected at the other, and gone from both when the other removes it', async () => {
+    const { a, b } = await startNodes(store);
+    const { type, command, args } = oddServer();
+    const body = { name: 'odd', config: { type, command, args } };
+    const listed = async (node: TestNode): Promise<string[]> =>
+      JSON.parse((await api(node, 'GET', '/api/mcp')).text).data.map(
+        ({ name, state }: { name: string; state: string }) => `${name} ${state}`,
+      );
+    expect((await api(a, 'POST', '/api/mcp', { body })).status).toBe(201);
+    await until(async () => (await listed(b)).includes('odd connected'));
+    const { tools } = resultOf(await send(b, 'tools/list', {}));
+    expect(JSON.stringify(tools)).toContain('mcp__odd__');
+    expect((await api(b, 'DELETE', '/api/mcp/odd')).status).toBe(204);
+    await until(async () => (await listed(a)).length === 0);
+    expect((await api(a, 'DELETE', '/api/mcp/odd')).status).toBe(404);
+    // Another one of its name is another server.
+    const other = { name: 'odd', config: { type, command, args: [...args, 'again'] } };
+    expect((await api(b, 'POST', '/api/mcp', { body: other })).status).toBe(201);
+    await until(async () => (await listed(a)).includes('odd connected'));
   });
 });
