@@ -24,6 +24,8 @@ export interface Tracer {
     headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
     /** `performance.now()`. */
     startedAt?: number;
+    /** A span that it belongs to as well, perhaps of another trace. */
+    link?: Span | undefined;
   }): Span;
 }
 

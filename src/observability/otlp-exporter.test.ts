@@ -13,6 +13,7 @@ const span = (name: string, text = ''): EndedSpan => ({
   attributes: new Map([['text', text]]),
   events: [],
   droppedEvents: 0,
+  links: [],
 });
 
 interface World {

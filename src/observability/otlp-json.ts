@@ -15,6 +15,8 @@ export interface EndedSpan {
   attributes: ReadonlyMap<string, AttributeValue>;
   events: readonly { name: string; nano: bigint; attributes: ReadonlyMap<string, AttributeValue> }[];
   droppedEvents: number;
+  /** Spans of other traces that it belongs to as well. */
+  links: readonly { traceId: string; spanId: string }[];
   /** Why it failed; undefined where it did not. */
   failure?: string;
 }
@@ -59,6 +61,7 @@ export function spansToJson(spans: readonly EndedSpan[], source: OtlpSource): st
                 name: redact(name),
                 attributes: attributesToJson(attributes, redact),
               })),
+              ...(span.links.length === 0 ? {} : { links: span.links }),
               ...(span.droppedEvents === 0 ? {} : { droppedEventsCount: span.droppedEvents }),
               status: span.failure === undefined ? {} : { code: STATUS_ERROR, message: redact(span.failure) },
             })),

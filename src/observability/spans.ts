@@ -33,14 +33,15 @@ export function openSpan(
     attributes: Attributes;
     remote?: RemoteContext | undefined;
     startedAt?: number;
+    link?: Span | undefined;
   },
 ): Span {
-  const { name, kind, attributes, startedAt } = given;
+  const { name, kind, attributes, startedAt, link } = given;
   const remote = rules.propagate ? given.remote : undefined;
   const traceId = remote?.traceId ?? randomBytes(16).toString('hex');
   const sampled = isSampled(rules.sampler, traceId, remote);
   const trace = { traceId, sampled, tracestate: remote?.tracestate };
-  return new RecordedSpan(rules, trace, { name, kind, attributes, parent: remote?.spanId, startedAt });
+  return new RecordedSpan(rules, trace, { name, kind, attributes, parent: remote?.spanId, startedAt, link });
 }
 
 function isSampled(
@@ -67,6 +68,7 @@ class RecordedSpan implements Span {
   readonly #name: string;
   readonly #kind: SpanKind;
   readonly #parent: string | undefined;
+  readonly #links: EndedSpan['links'];
   readonly #startNano: bigint;
   readonly #attributes = new Map<string, AttributeValue>();
   readonly #events: EndedSpan['events'][number][] = [];
@@ -82,6 +84,7 @@ class RecordedSpan implements Span {
       attributes: Attributes;
       parent: string | undefined;
       startedAt?: number | undefined;
+      link?: Span | undefined;
     },
   ) {
     this.#rules = rules;
@@ -89,6 +92,8 @@ class RecordedSpan implements Span {
     this.#name = headOf(given.name, NAME_CHARS);
     this.#kind = given.kind;
     this.#parent = given.parent;
+    const { link } = given;
+    this.#links = link === undefined ? [] : [{ traceId: link.traceId, spanId: link.spanId }];
     this.#startNano = nano(given.startedAt ?? performance.now());
     assign(this.#attributes, given.attributes);
   }
@@ -147,6 +152,7 @@ class RecordedSpan implements Span {
         attributes: this.#attributes,
         events: this.#events,
         droppedEvents: this.#droppedEvents,
+        links: this.#links,
         ...(failure === undefined
           ? {}
           : { failure: headOf(failure.message ?? failure.type, ATTRIBUTE_CHARS) }),

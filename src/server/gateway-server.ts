@@ -9,7 +9,6 @@ import { atMost } from '../core/deferred.js';
 import { GatewayError, toGatewayError } from '../core/errors.js';
 import type { Principal } from '../engines/engine.js';
 import { Metrics } from '../observability/metrics.js';
-import type { Tracer } from '../observability/open-telemetry.js';
 import type { SignIn } from '../store/sign-ins.js';
 import { type Access, Auth, type InnerKeys } from './access/auth.js';
 import type { KeyRing } from './access/key-ring.js';
@@ -52,8 +51,6 @@ export interface GatewayServerOptions extends SurfaceOptions {
   /** The event hub; without it there are only the server's own events. */
   events?: EventHub;
   metrics?: Metrics;
-  /** Where the gateway's own telemetry is collected. */
-  tracer?: Tracer | undefined;
   onUsage?: ReportContext['onUsage'];
   /** The folder of the built console; it may be missing. */
   consoleDir: string;

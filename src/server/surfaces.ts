@@ -7,6 +7,7 @@ import type { Peers } from '../cluster/peers.js';
 import { KnownParts } from '../dialects/shared/known-parts.js';
 import type { VirtualMcp } from '../mcp/virtual/virtual-mcp.js';
 import type { Log } from '../observability/log.js';
+import type { Tracer } from '../observability/open-telemetry.js';
 import { StoreGauges } from '../observability/store-figures.js';
 import { TraceSampler } from '../observability/trace-recorder.js';
 import type { Sessions } from '../sessions/sessions.js';
@@ -58,6 +59,8 @@ export interface SurfaceOptions
   findWorkspace: ConsoleApiContext['findWorkspace'];
   /** The other nodes, where there are some. */
   peers?: Peers | undefined;
+  /** Where the gateway's own telemetry is collected. */
+  tracer?: Tracer | undefined;
   log: Log;
   /** Those of all workers, for `/metrics`; without it, of this process alone. */
   figures?: (() => Promise<string>) | undefined;
@@ -131,7 +134,7 @@ function contextsOf(
   const { answers, background, telemetry } = made;
   const { dispatcher, limits, store, log, findWorkspace, virtualMcp } = options;
   const { approvals, mcp, tools, previews, about, sessions, chat, queue, models, permissions } = options;
-  const { reload, upstreams, peers, notifier } = options;
+  const { reload, upstreams, peers, notifier, tracer } = options;
   const { auth, keys, events, streams, metrics, url, files, isDraining, sockets, serveMessage } = parts;
   const clock = new StreamClock(limits.pingMs, limits.stallMs);
   const model: ModelApiContext = {
@@ -182,6 +185,6 @@ function contextsOf(
       searchLimit: new SearchLimit(),
       peers,
     },
-    mcp: { virtualMcp, findWorkspace, auth, peers, limits, clock, metrics },
+    mcp: { virtualMcp, findWorkspace, auth, peers, tracer, limits, clock, metrics },
   };
 }

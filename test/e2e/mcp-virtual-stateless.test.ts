@@ -102,10 +102,30 @@ describe('a client of 2026-07-28', () => {
     const response = await sendStateless(gateway, stateless('tools/list', {}, { version }), {
       headers: { 'mcp-protocol-version': version },
     });
-    expect([response.status, await response.json()]).toMatchObject([
+    const supported = [NEWEST, '2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+    const answer: unknown = await response.json();
+    expect([response.status, answer]).toMatchObject([
       400,
-      { error: { code: -32_022, data: { supported: [NEWEST], requested: version } } },
+      { error: { code: -32_022, data: { requested: version } } },
     ]);
+    const error = isRecord(answer) && isRecord(answer['error']) ? answer['error'] : {};
+    const named = isRecord(error['data']) ? error['data']['supported'] : undefined;
+    expect(named).toEqual(expect.arrayContaining(supported));
+    // Each of them is spoken.
+    for (const old of supported.slice(1)) {
+      const opened = await fetch(`${gateway.url}/mcp/gateway?model=here`, {
+        method: 'POST',
+        headers: {
+          ...{ authorization: 'Bearer key-of-alice', 'content-type': 'application/json' },
+          accept: 'application/json, text/event-stream',
+        },
+        body: JSON.stringify({
+          ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+          params: { protocolVersion: old, capabilities: {}, clientInfo: { name: 'old', version: '1' } },
+        }),
+      });
+      expect(await answerOf(opened)).toMatchObject({ result: { protocolVersion: old } });
+    }
   });
 
   it('needs a key with the scope call, and an origin that is ours', async () => {

@@ -11,6 +11,7 @@ import { inDialect } from '../support/scripted-answers.js';
 import { json, type Script, type ScriptedUpstream, startUpstream } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
+import { sendStateless, stateless } from './mcp-virtual-harness.js';
 
 closeSitesAfterEach();
 
@@ -263,6 +264,34 @@ describe('a turn of an agent', () => {
       [...Array(5).fill(turn.spanId), agent.spanId].sort(),
     );
     expect(collector.text).not.toContain('content-of-a-file');
+  });
+});
+
+describe('a message of MCP', () => {
+  it('continues the trace that its client names in `_meta`, down to the servers that it asks', async () => {
+    const newest = await startNewest('only');
+    const opened = await open(inDialect(textAnswer('unused')), {
+      mcp_servers: { newest: { type: 'http', url: newest.url } },
+      permissions: { mode: 'allow' },
+    });
+    const { gateway } = opened;
+    await until(async () => JSON.stringify(await api(gateway, '/api/mcp')).includes('"connected"'));
+    const traced = async (traceparent: unknown): Promise<string> => {
+      const message = stateless('tools/call', { name: 'mcp__newest__trace' }, { meta: { traceparent } });
+      return (await sendStateless(gateway, message, { key: KEY, path: '/mcp/gateway' })).text();
+    };
+    const told = await traced(PARENT);
+    for (const wrong of ['00-nonsense', 7, null]) expect(await traced(wrong)).toContain('"result"');
+    const collector = await collected(opened);
+    const message = collector.span('tools/call mcp__newest__trace');
+    const requests = collector.spans.filter(({ name }) => name === 'POST /mcp/gateway');
+    expect(requests).toHaveLength(4);
+    expect(message).toMatchObject({ traceId: TRACE, parent: 'b7ad6b7169203331', kind: SERVER });
+    expect(message.attributes).toMatchObject({ 'mcp.method.name': 'tools/call', 'toolgate.key': 'alice' });
+    expect(message.links).toHaveLength(1);
+    expect(requests.map(({ spanId }) => spanId)).toContain(message.links[0]?.spanId);
+    for (const { traceId } of requests) expect(traceId).not.toBe(TRACE);
+    expect(told).toContain(`00-${TRACE}-${message.spanId}-01`);
   });
 });
 

@@ -33,6 +33,7 @@ const span = z
     endTimeUnixNano: int64,
     attributes,
     events: z.array(z.strictObject({ timeUnixNano: int64, name: z.string().min(1), attributes })),
+    links: z.array(z.strictObject({ traceId, spanId })).min(1).optional(),
     droppedEventsCount: z.int().optional(),
     status: z.strictObject({ code: z.int().min(0).max(2).optional(), message: z.string().optional() }),
   })
@@ -97,6 +98,7 @@ export interface CollectedSpan {
   attributes: Attributes;
   events: string[];
   failed: boolean;
+  links: readonly { traceId: string; spanId: string }[];
 }
 
 export class OtlpCollector {
@@ -167,6 +169,7 @@ export class OtlpCollector {
           kind: each.kind,
           attributes: plain(each.attributes),
           events: each.events.map(({ name }) => name),
+          links: each.links ?? [],
           failed: each.status.code === 2,
         });
       }

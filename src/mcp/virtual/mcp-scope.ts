@@ -1,5 +1,6 @@
 /** What a virtual server sees of its client: a session of the older era, or one request of the stateless one. */
 import { GatewayError } from '../../core/errors.js';
+import type { Span } from '../../core/span.js';
 import type { ApprovalCoordinator } from '../../permissions/approvals.js';
 import type { OpenToolState, ToolRuntime, ToolSelection } from '../../tools/runtime/runtime.js';
 import type { McpClient } from '../client/mcp-client.js';
@@ -40,6 +41,8 @@ export interface McpScope {
   readonly parts: VirtualParts;
   readonly sdk: ServerSdk;
   readonly runtime: ToolRuntime;
+  /** Of the one request; undefined with a session, whose requests are many. */
+  readonly span: Span | undefined;
   readonly calls: RunningToolCalls;
   /** Where calls wait whose client may answer for its key; undefined where it may not. */
   readonly suspended: SuspendedToolCalls | undefined;

@@ -52,6 +52,7 @@ export class McpSession implements Kept {
       sdk,
       runtime,
       calls: this.calls,
+      span: undefined,
       suspended: undefined,
       tasks: undefined,
       lendState: async (request) => ({

@@ -22,6 +22,7 @@ export async function loadServerSdk() {
     MissingRequiredClientCapabilityError,
     ProtocolError,
     ProtocolErrorCode,
+    SUPPORTED_PROTOCOL_VERSIONS,
     classifyInboundRequest,
     createMcpHandler,
     inputRequired,
@@ -35,6 +36,8 @@ export async function loadServerSdk() {
     MissingRequiredClientCapabilityError,
     ProtocolError,
     ErrorCode: ProtocolErrorCode,
+    /** Of the era of sessions, the newest first. */
+    OLDER_VERSIONS: SUPPORTED_PROTOCOL_VERSIONS,
     classifyInboundRequest,
     createMcpHandler,
     inputRequired,

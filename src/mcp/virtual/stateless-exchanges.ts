@@ -2,6 +2,7 @@
  * The era without sessions, from 2026-07-28: each request says which revision it speaks and what its
  * client can do, and is answered by a server made for it alone.
  */
+import * as z from 'zod';
 import { GatewayError } from '../../core/errors.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { McpScope, VirtualParts } from './mcp-scope.js';
@@ -71,7 +72,8 @@ export class StatelessExchanges {
     try {
       const { server, headers, body } = request;
       const wire = new Request(`http://gateway/mcp/${server}`, { method: 'POST', headers });
-      return { response: await exchange.handler.fetch(wire, { parsedBody: body }), end };
+      const response = await exchange.handler.fetch(wire, { parsedBody: body });
+      return { response: response.status === 400 ? await withOlder(response, sdk) : response, end };
     } catch (error) {
       end('gone');
       throw error;
@@ -115,6 +117,7 @@ export class StatelessExchanges {
       sdk,
       runtime,
       calls,
+      span: request.span,
       suspended: request.mayApprove ? this.#suspended : undefined,
       tasks: this.#tasks,
       lendState: (wanted) => this.#states.lend(wanted, { principal, place }, runtime),
@@ -139,4 +142,23 @@ export class StatelessExchanges {
       { retryable: true, retryAfter: 5 },
     );
   }
+}
+
+const unknownRevision = z.looseObject({
+  error: z.looseObject({ code: z.number(), data: z.looseObject({ supported: z.array(z.string()) }) }),
+});
+
+/** To a client of a revision that is not known the SDK names those of this era alone; we speak the others as well. */
+async function withOlder(response: Response, { ErrorCode, OLDER_VERSIONS }: ServerSdk): Promise<Response> {
+  const text = await response.text();
+  const { status, headers } = response;
+  const { data: answer } = unknownRevision.safeParse(JSON.parse(text));
+  if (answer?.error.code !== ErrorCode.UnsupportedProtocolVersion)
+    return new Response(text, { status, headers });
+  const { error } = answer;
+  const supported = [...new Set([...error.data.supported, ...OLDER_VERSIONS])];
+  return Response.json(
+    { ...answer, error: { ...error, data: { ...error.data, supported } } },
+    { status, headers },
+  );
 }

@@ -335,14 +335,17 @@ async function runForResult(
   signal: AbortSignal,
   tell?: Tell,
 ): Promise<ToolRunResult> {
-  const { runtime, place, parts } = scope;
+  const { runtime, place, parts, span } = scope;
   const offer = await offerOf(scope, state.id);
   findTool(scope, offer, name);
   const running = runtime.run({
     calls: [{ type: 'tool_use', id: callId(context), name, input }],
     offer,
     toolState: state.tools,
-    options: { commands: [], model: place.model ?? '', forkNumber: 0, logName: state.id },
+    options: {
+      ...{ commands: [], model: place.model ?? '', forkNumber: 0, logName: state.id },
+      ...(span === undefined ? {} : { traceContext: () => span.propagated }),
+    },
     signal,
   });
   const progress =

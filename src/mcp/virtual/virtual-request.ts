@@ -1,5 +1,6 @@
 /** A request to one of the virtual servers, and what comes of it, whichever era it is of. */
 import { isObject } from '../../core/is-object.js';
+import type { Span } from '../../core/span.js';
 import { StopError } from '../../core/stopping.js';
 import { createAuthServer } from './auth-server.js';
 import type { ServerMaker, VirtualWorkspace } from './mcp-scope.js';
@@ -23,6 +24,8 @@ export interface VirtualRequest {
   headers: Headers;
   /** In the address, as HTTP with SSE has it. */
   sessionId?: string;
+  /** Where the gateway's telemetry is collected: what is asked for in its name continues the trace. */
+  span?: Span | undefined;
   /** Of a POST, parsed. */
   body?: unknown;
   /** Asked for a new session and for each request without one. May throw GatewayError. */

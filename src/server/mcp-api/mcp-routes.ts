@@ -1,6 +1,6 @@
 /** `/mcp/gateway` and `/mcp/auth`: streamable HTTP from a request of ours to the virtual servers and back. */
 import type { Peers } from '../../cluster/peers.js';
-import { GatewayError } from '../../core/errors.js';
+import { GatewayError, toGatewayError } from '../../core/errors.js';
 import { SESSION_PARAMETER } from '../../mcp/virtual/legacy-sessions.js';
 import type { VirtualMcp } from '../../mcp/virtual/virtual-mcp.js';
 import {
@@ -13,6 +13,7 @@ import {
   type VirtualServerName,
 } from '../../mcp/virtual/virtual-request.js';
 import type { Metrics } from '../../observability/metrics.js';
+import type { Tracer } from '../../observability/open-telemetry.js';
 import type { Auth } from '../access/auth.js';
 import type { FindWorkspace } from '../access/find-workspace.js';
 import type { Exchange } from '../http/exchange.js';
@@ -23,6 +24,7 @@ import { baseHeaders, PARSE_ERROR, sendError } from '../http/respond.js';
 import type { Handler, HttpRoute } from '../http/route-table.js';
 import { SseWriter, type StreamClock } from '../http/sse-writer.js';
 import { askHolder } from './ask-holder.js';
+import { beginMessageSpan } from './message-span.js';
 
 /** What the handlers of `/mcp` work with. */
 export interface McpApiContext {
@@ -31,6 +33,7 @@ export interface McpApiContext {
   /** The workspace of their clients. */
   findWorkspace: FindWorkspace;
   auth: Pick<Auth, 'countAgainstRate'>;
+  tracer: Tracer | undefined;
   /** The other nodes, where there are some. */
   peers: Peers | undefined;
   limits: Limits;
@@ -103,11 +106,18 @@ function serve(server: VirtualServerName): Handler<McpApiContext> {
       ...(body === undefined ? {} : { body }),
       place: () => context.findWorkspace(model, principal, server === 'auth' ? 'judge' : 'run'),
     };
-    // Not given up with the connection: a client that opened a session must be able to end it.
-    const answer =
-      (await askHolder(exchange, context.peers, request, bytes)) ??
-      (await context.virtualMcp.handle(request));
-    await send(exchange, context, answer);
+    const forwarded = await askHolder(exchange, context.peers, request, bytes);
+    if (forwarded !== undefined) return send(exchange, context, forwarded);
+    const span = beginMessageSpan(context.tracer, exchange, body);
+    try {
+      // Not given up with the connection: a client that opened a session must be able to end it.
+      const answer = await context.virtualMcp.handle({ ...request, span: span ?? exchange.span });
+      await send(exchange, context, answer);
+      span?.end();
+    } catch (error) {
+      span?.end({ type: toGatewayError(error).code });
+      throw error;
+    }
   };
 }
 
