@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { testClient } from '../../../test/support/mcp-servers.js';
-import type { AddedServers } from './create-client.js';
+import type { McpClientOptions } from './create-client.js';
+
+type AddedServers = NonNullable<McpClientOptions['keep']>;
 
 /** No program of that name: it fails at once, and is listed. */
 const config = { type: 'stdio', command: '/nowhere/at/all' };
