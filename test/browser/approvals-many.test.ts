@@ -10,6 +10,7 @@ import {
   cardIs,
   cardOf,
   chatRoute,
+  goTo,
   inboxIsOpen,
   openItem,
   PATIENCE,
@@ -92,6 +93,28 @@ describe('many approvals', { timeout: 60_000 }, () => {
     await cardIs(page, 'reload-0', 'success');
     await page.reload();
     await cardIs(page, 'reload-0', 'success');
+  });
+
+  it('opens the question that a link names, and says of a decided one who decided it', async () => {
+    bench.model.play('an older one waits', [read('older'), textAnswer('Older.')]);
+    bench.model.play('a newer one waits', [read('newer'), textAnswer('Newer.')]);
+    const saidOlder = bench.say('an older one waits');
+    const older = await bench.asked('older-0');
+    const saidNewer = bench.say('a newer one waits');
+    const newer = await bench.asked('newer-0');
+    const { page } = await bench.open(browser, `#/inbox?approval=${newer.id}`);
+    await panelIs(page, newer, 'pending');
+    expect(await panelOf(page, older).count()).toBe(0);
+    await press(panelOf(page, newer), 'Allow once');
+    await saidNewer;
+    await bench.api('POST', `/api/approvals/${older.id}`, { decision: 'deny', digest: older.digest });
+    await saidOlder;
+    // A page of its own: it was not there when the question was decided.
+    const later = await bench.openTab(page, `#/inbox?approval=${older.id}`);
+    await panelIs(later.page, older, 'denied');
+    expect(await panelOf(later.page, older).innerText()).toContain('Denied by');
+    await goTo(later.page, '#/inbox?approval=apr_gone');
+    await later.page.getByText('The question that the link leads to is not there').waitFor();
   });
 
   it('shows in every tab what one of them decided, and keeps what was typed in another', async () => {

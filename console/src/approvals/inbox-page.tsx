@@ -16,27 +16,30 @@ import { inboxStrings } from './inbox-strings.js';
 import { takeUp } from './later.js';
 import { useBatch } from './use-batch.js';
 import { type InboxView, useInbox } from './use-inbox.js';
+import { useLinked } from './use-linked.js';
 
 export function InboxPage() {
   const text = useText(inboxStrings);
   const language = useLanguage();
-  const inbox = useInbox();
+  const linked = useLinked();
+  const inbox = useInbox(linked.id);
   const { groups, aside } = inbox;
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const [looked, setLooked] = useState<ReadonlySet<string>>(new Set());
-  const toggle = (id: string) => {
-    const next = new Set(opened);
-    if (!next.delete(id)) {
-      next.add(id);
-      setLooked(new Set([...looked, id]));
-    }
-    setOpened(next);
+  const open = (id: string) => {
+    setOpened(new Set([...opened, id]));
+    setLooked(new Set([...looked, id]));
   };
-  useFirstOpened(inbox, toggle);
+  const toggle = (id: string) => {
+    if (opened.has(id)) setOpened(new Set([...opened].filter((each) => each !== id)));
+    else open(id);
+  };
+  useFirstOpened(inbox, linked.id, open);
   const pending = groups.flatMap(({ approvals }) => approvals.filter(({ state }) => state === 'pending'));
   const batch = useBatch(pending, looked);
   return (
     <Page title={text.title} intro={text.intro} actions={<NotificationSwitch />}>
+      {linked.missing && <p className="mb-4 rounded-md bg-raised px-3 py-2 text-sm">{text.linkMissing}</p>}
       {groups.length === 0 ? (
         <EmptyState icon={<InboxIcon size={22} />} title={text.emptyTitle} text={text.emptyText} />
       ) : (
@@ -85,13 +88,23 @@ export function InboxPage() {
   );
 }
 
-/** The oldest is open when one comes here; what arrives later opens nothing by itself. */
-function useFirstOpened({ groups }: InboxView, open: (id: string) => void): void {
-  const done = useRef(false);
-  const first = groups[0]?.approvals.find(({ state }) => state === 'pending')?.id;
+/**
+ * The one that a link named is open when one comes here, otherwise the oldest; what arrives later opens
+ * nothing by itself.
+ */
+function useFirstOpened({ groups }: InboxView, linked: string | undefined, open: (id: string) => void): void {
+  const done = useRef<string>(undefined);
+  const all = groups.flatMap(({ approvals }) => approvals);
+  const first =
+    linked === undefined
+      ? all.find(({ state }) => state === 'pending')?.id
+      : all.find(({ id }) => id === linked)?.id;
+  const isDone = done.current !== undefined && (linked === undefined || done.current === linked);
   useEffect(() => {
-    if (done.current || first === undefined) return;
-    done.current = true;
+    if (isDone || first === undefined) return;
+    done.current = first;
     open(first);
+    if (first === linked)
+      document.querySelector(`[data-inbox-item="${CSS.escape(first)}"]`)?.scrollIntoView();
   });
 }

@@ -5,6 +5,8 @@ export const inboxStrings = {
     emptyTitle: 'Nothing is waiting for you',
     emptyText: 'When an agent needs a decision, it appears here and on its card in the conversation.',
     allDone: 'Everything here has been decided.',
+    linkMissing:
+      'The question that the link leads to is not there: its conversation was deleted, or it belongs to another key.',
     waiting: (count: number) => (count === 1 ? '1 waiting' : `${count} waiting`),
     untitled: 'Untitled conversation',
     ofKey: (key: string) => `Key ${key}`,
@@ -58,6 +60,7 @@ export const inboxStrings = {
     emptyTitle: '没有等待您处理的事项',
     emptyText: '当智能体需要您作出决定时，会显示在这里，也会显示在对话中对应的卡片上。',
     allDone: '这里的事项均已决定。',
+    linkMissing: '链接所指的审批不存在：其对话已被删除，或者它属于另一个密钥。',
     waiting: (count: number) => `${count} 项等待中`,
     untitled: '未命名的对话',
     ofKey: (key: string) => `密钥 ${key}`,

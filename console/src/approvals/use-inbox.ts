@@ -1,4 +1,7 @@
-/** The inbox: pending approvals, and those decided while it was open, which keep their position. */
+/**
+ * The inbox: pending approvals, and those decided while it was open, which keep their position. The
+ * one that a link named is there however it stands.
+ */
 import { useMemo, useRef } from 'react';
 import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import { useConsole } from '../data/store.js';
@@ -15,21 +18,22 @@ export interface InboxView {
   waiting: number;
 }
 
-export function useInbox(): InboxView {
+export function useInbox(linked: string | undefined): InboxView {
   const approvals = useConsole((state) => state.approvals);
   const later = useLater();
   const seen = useRef(new Set<string>());
   return useMemo(() => {
-    for (const { id, state } of approvals.values()) if (state === 'pending') seen.current.add(id);
+    for (const { id, state } of approvals.values())
+      if (state === 'pending' || id === linked) seen.current.add(id);
     const shown = [...approvals.values()].filter(({ id }) => seen.current.has(id)).toSorted(byAge);
-    const isAside = ({ id, state }: ApprovalWire) => state === 'pending' && later.has(id);
+    const isAside = ({ id, state }: ApprovalWire) => state === 'pending' && id !== linked && later.has(id);
     const rest = shown.filter((approval) => !isAside(approval));
     return {
       groups: grouped(rest),
       aside: shown.filter(isAside).map((approval) => ({ approval, until: later.get(approval.id) ?? 0 })),
       waiting: rest.filter(({ state }) => state === 'pending').length,
     };
-  }, [approvals, later]);
+  }, [approvals, later, linked]);
 }
 
 function byAge(a: ApprovalWire, b: ApprovalWire): number {
