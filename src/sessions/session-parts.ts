@@ -45,6 +45,8 @@ export const LIMITS = {
   /** Ids of messages said into running turns that a session remembers. */
   steered: 64,
   titleChars: 80,
+  /** Sessions, the newest ones, whose titles the title of a fork differs from. */
+  forkTitles: 500,
   /** How long `stop` waits for the turn to end. */
   stopMs: 10_000,
   /** Sessions with the same request or history that are considered. */

@@ -23,7 +23,13 @@ import type {
 } from '../core/conversation.js';
 import type { NodeReference } from '../core/elsewhere.js';
 import type { Loss } from '../core/losses.js';
-import type { ListedSession, Session, SessionLabels, SessionQuery } from '../store/sessions.js';
+import type {
+  CountedSessions,
+  ListedSession,
+  Session,
+  SessionLabels,
+  SessionQuery,
+} from '../store/sessions.js';
 import type { Page } from '../store/store.js';
 
 export interface Sessions {
@@ -44,6 +50,7 @@ export interface Sessions {
   passedOn(session: string, key: string): void;
   /** For people; `principal` undefined sees all. Newest first. */
   list(query: SessionQuery): Promise<Page<ListedSession>>;
+  count(query: CountedSessions): Promise<number>;
   get(id: string): Promise<Session | undefined>;
   /** The conversation as the model has it and as people read it, and the calls that are pending at the client. */
   read(id: string, options?: ReadOptions): Promise<SessionContent | undefined>;

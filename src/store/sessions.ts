@@ -63,6 +63,9 @@ export interface SessionQuery {
   limit: number;
 }
 
+/** Which of them are counted. */
+export type CountedSessions = Omit<SessionQuery, 'search' | 'signal' | 'cursor' | 'limit'>;
+
 /** What people make of a session in their lists; what is left out stays. */
 export interface SessionLabels {
   /** Null: its own again. */
@@ -136,6 +139,8 @@ export interface SessionStore {
   create(session: NewSession): Promise<boolean>;
   get(id: string): Promise<Session | undefined>;
   list(query: SessionQuery): Promise<Page<ListedSession>>;
+  /** How many there are; a search is not counted. */
+  count(query: CountedSessions): Promise<number>;
   /** `lease` is the session's own: `sessionLease(id)`. */
   checkpoint(id: string, lease: Lease, change: Checkpoint): Promise<CheckpointOutcome>;
   /** Takes the session's lease and writes the first step under it: both, or neither. `step` may be called again. */

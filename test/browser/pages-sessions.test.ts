@@ -210,7 +210,7 @@ describe('sessions', PATIENT, () => {
     for (const oldest of [0, 1]) await say(oldest);
     await Promise.all(Array.from({ length: 50 }, (_, index) => say(index + 2)));
     const { page, row } = await open(world);
-    await page.getByText('50 sessions').waitFor();
+    await page.getByText('50 of 52 sessions').waitFor();
     expect(await row('number 1.').count()).toBe(0);
     await page.getByRole('button', { name: 'Show more' }).click();
     await page.getByText('52 sessions').waitFor();

@@ -275,6 +275,7 @@ const NO_APPROVALS: ApprovalCoordinator = {
 /** Of a gateway that no agent has worked on. */
 const NO_SESSIONS: GatewayServerOptions['sessions'] = {
   list: async () => ({ items: [] }),
+  count: async () => 0,
   get: async () => undefined,
   read: async () => undefined,
   fork: async () => undefined,

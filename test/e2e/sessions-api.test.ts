@@ -80,6 +80,7 @@ describe('the list', () => {
     expect(whole.body['next']).toBeNull();
     const page = await api(gateway, 'alice', '?limit=2');
     expect(idsIn(page)).toEqual(mine.toReversed().slice(0, 2));
+    expect(page.body['total']).toBe(3);
     const rest = await api(
       gateway,
       'alice',
@@ -89,6 +90,9 @@ describe('the list', () => {
     expect(idsIn(await api(gateway, 'root', ''))).toEqual([other, ...mine.toReversed()]);
     expect(idsIn(await api(gateway, 'root', '?key=bob'))).toEqual([other]);
     expect(idsIn(await api(gateway, 'alice', '?key=bob'))).toEqual(mine.toReversed());
+    expect((await api(gateway, 'alice', '?key=bob')).body['total']).toBe(3);
+    expect((await api(gateway, 'root', '')).body['total']).toBe(4);
+    expect((await api(gateway, 'root', '?search=first')).body['total']).toBeNull();
   });
 
   it('is searched, and filtered by state', async () => {
@@ -188,6 +192,7 @@ describe('one session', () => {
     const { url, token } = await startServer({
       sessions: {
         list: async () => ({ items: [session] }),
+        count: async () => 0,
         get: async () => session,
         read: async () => ({ session, messages: [], readable: [], open: [], records: [] }),
         fork: async () => session,
@@ -350,6 +355,7 @@ describe('a fork', () => {
     const { url, token } = await startServer({
       sessions: {
         list: async () => ({ items: [] }),
+        count: async () => 0,
         get: async () => session,
         read: async () => undefined,
         fork: () => Promise.reject(new GatewayError('conflict', 'Busy.')),

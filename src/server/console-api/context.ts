@@ -46,7 +46,17 @@ export interface ConsoleApiContext {
   url: string;
   sessions: Pick<
     Sessions,
-    'list' | 'get' | 'read' | 'fork' | 'delete' | 'label' | 'running' | 'standing' | 'stop' | 'elsewhere'
+    | 'list'
+    | 'count'
+    | 'get'
+    | 'read'
+    | 'fork'
+    | 'delete'
+    | 'label'
+    | 'running'
+    | 'standing'
+    | 'stop'
+    | 'elsewhere'
   >;
   /** The other nodes, where there are some. */
   peers: Peers | undefined;

@@ -76,7 +76,10 @@ export const listSessions: ConsoleApiHandler = async (exchange, context) => {
   const { items, next } = await (search === null
     ? list()
     : context.searchLimit.run(exchange.principal.name, list));
-  sendJson(exchange, 200, { data: items, next: next ?? null }, NO_STORE);
+  // What a session does now is only in part in the store, and a search ends with its page.
+  const isCounted = search === null && status === undefined;
+  const total = isCounted ? await context.sessions.count(asked) : null;
+  sendJson(exchange, 200, { data: items, next: next ?? null, total }, NO_STORE);
 };
 
 /** The newest messages, or those before a position. */

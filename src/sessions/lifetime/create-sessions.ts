@@ -3,7 +3,13 @@ import type { Message, ToolUseBlock } from '../../core/conversation.js';
 import { atMost } from '../../core/deferred.js';
 import type { NodeReference } from '../../core/elsewhere.js';
 import { sessionLease } from '../../store/leases.js';
-import type { ListedSession, Session, SessionLabels, SessionQuery } from '../../store/sessions.js';
+import type {
+  CountedSessions,
+  ListedSession,
+  Session,
+  SessionLabels,
+  SessionQuery,
+} from '../../store/sessions.js';
 import type { Page } from '../../store/store.js';
 import { seedOf } from '../history/history-fingerprint.js';
 import { HistoryLookup } from '../matching/history-lookup.js';
@@ -12,7 +18,7 @@ import { homeElsewhere } from '../persistence/home.js';
 import { isGone, LeaseKeeper, Mutex, ownerOfThisProcess } from '../persistence/lease-keeper.js';
 import { LeasedSession } from '../persistence/leased-session.js';
 import { openIn } from '../persistence/pending-tool-calls.js';
-import { forkPoint, SessionFactory } from '../persistence/session-factory.js';
+import { forkPoint, numberedTitle, SessionFactory } from '../persistence/session-factory.js';
 import { type LoadedSession, SessionReader } from '../persistence/session-reader.js';
 import { readSessionRow, type SessionRow, type TurnRow } from '../persistence/session-row.js';
 import { ended, lost, stopped } from '../refusals.js';
@@ -157,6 +163,10 @@ class StoredSessions implements Sessions {
     return this.#parts.store.sessions.list(query);
   }
 
+  count(query: CountedSessions): Promise<number> {
+    return this.#parts.store.sessions.count(query);
+  }
+
   get(id: string): Promise<Session | undefined> {
     return this.#parts.store.sessions.get(id);
   }
@@ -269,6 +279,15 @@ class StoredSessions implements Sessions {
     await this.#keeper.close();
   }
 
+  /** Two conversations of one title cannot be told apart in a list. */
+  async #forkTitle(principal: string, title: string): Promise<string> {
+    const { items } = await this.#parts.store.sessions.list({ principal, limit: LIMITS.forkTitles });
+    return numberedTitle(
+      title,
+      items.map((each) => each.title ?? ''),
+    );
+  }
+
   async #fork(id: string, keep: number | undefined): Promise<string | undefined> {
     const parent = await this.#reader.load(id);
     if (parent === undefined) return undefined;
@@ -286,7 +305,7 @@ class StoredSessions implements Sessions {
       how: 'fork',
       by: { principal, model, engine, root, user },
       seed,
-      title,
+      title: title === undefined ? undefined : await this.#forkTitle(principal, title),
       origin: { parent, turnEnds, turnEnd: point.turnEnd, setup, records: await this.#reader.records(id) },
       base: await this.#withResults(parent, point.base),
       end: point.end,

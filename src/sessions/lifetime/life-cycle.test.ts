@@ -257,13 +257,22 @@ describe('a session', () => {
     expect(await bench.sessions.read('ses_none')).toBeUndefined();
   });
 
+  it('gives each fork a title of its own', async () => {
+    const bench = await start();
+    const { id } = await bench.handBack(A, CALLS, { tools: [{ name: 'get' }] });
+    const fork = async (of: string) => (await bench.sessions.fork(of)) ?? { id: '', title: undefined };
+    const second = await fork(id);
+    const titles = [second, await fork(id), await fork(second.id)].map(({ title }) => title);
+    expect(titles).toEqual(['a (2)', 'a (3)', 'a (4)']);
+  });
+
   it('can be forked into a conversation of its own', async () => {
     const bench = await start();
     const { id } = await bench.handBack(A, CALLS, { tools: [{ name: 'get' }] });
     await bench.attach([...HANDED, user(R('c2'))]);
     const fork = await bench.sessions.fork(id);
     if (fork === undefined) throw new Error('There is no fork.');
-    expect(fork).toMatchObject({ parent: id, state: 'parked', title: 'a' });
+    expect(fork).toMatchObject({ parent: id, state: 'parked', title: 'a (2)' });
     expect((await bench.sessions.read(fork.id))?.open.map((each) => each.id)).toEqual(['c1', 'c3']);
     const own = await bench.turn([user(R('c1'), R('c3'))], { id: fork.id });
     expect([own.how, own.id, own.forkNumber, own.tools]).toEqual(['continue', fork.id, 1, [{ name: 'get' }]]);

@@ -243,6 +243,19 @@ export function titleOf(messages: readonly Message[]): string | undefined {
   return undefined;
 }
 
+const NUMBERED = /^(.*) \((\d{1,6})\)$/s;
+
+/** The next number behind a title: "a" is followed by "a (2)", and so is every other fork of either. */
+export function numberedTitle(title: string, others: readonly string[]): string {
+  const base = NUMBERED.exec(title)?.[1] ?? title;
+  const numbers = others.flatMap((other) => {
+    if (other === base) return [1];
+    const [, words, number] = NUMBERED.exec(other) ?? [];
+    return words === base ? [Number(number)] : [];
+  });
+  return `${base} (${1 + Math.max(1, ...numbers)})`;
+}
+
 /**
  * Ids of sessions have a checksum, which distinguishes them from ids that clients make up: some send
  * one of their own in `X-Session-ID` with every request.

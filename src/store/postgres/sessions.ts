@@ -6,6 +6,7 @@ import type {
   CheckpointOutcome,
   Claim,
   ClaimOutcome,
+  CountedSessions,
   ListedSession,
   NewSession,
   Session,
@@ -75,6 +76,13 @@ export class PostgresSessions implements SessionStore {
     return toPage(rows, query.limit, (row) => readSession(row, now()), positionOf);
   }
 
+  async count(query: CountedSessions): Promise<number> {
+    const { database, now } = this.#context;
+    const { where, params } = filterOf(query, whole(now()), false);
+    const row = await database.get(`SELECT count(*) AS total FROM sessions WHERE ${where}`, [...params]);
+    return row === undefined ? 0 : number(row, 'total');
+  }
+
   checkpoint(id: string, lease: Lease, change: Checkpoint): Promise<CheckpointOutcome> {
     return checkpoint(this.#context, id, lease, change);
   }
@@ -114,7 +122,11 @@ export async function deleteSession(
   return (await queries.run('DELETE FROM sessions WHERE id = ?', [id])) === 1;
 }
 
-function filterOf(query: SessionQuery, now: number, lastingOnly: boolean): SessionFilter {
+function filterOf(
+  query: CountedSessions & Pick<SessionQuery, 'cursor'>,
+  now: number,
+  lastingOnly: boolean,
+): SessionFilter {
   const where = new Conditions<Value>();
   if (lastingOnly) where.add('expires_at > ?', now);
   where.equal('principal', query.principal);

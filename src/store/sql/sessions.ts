@@ -104,7 +104,7 @@ export function labelStatement(
 
 export function addLabelConditions<Value>(
   where: Conditions<Value>,
-  { pinned, archived }: SessionQuery,
+  { pinned, archived }: Pick<SessionQuery, 'pinned' | 'archived'>,
 ): void {
   if (pinned !== undefined) where.add(`pinned_at IS ${pinned ? 'NOT ' : ''}NULL`);
   if (archived !== undefined) where.add(`archived_at IS ${archived ? 'NOT ' : ''}NULL`);

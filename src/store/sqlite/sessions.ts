@@ -6,6 +6,7 @@ import type {
   CheckpointOutcome,
   Claim,
   ClaimOutcome,
+  CountedSessions,
   ListedSession,
   NewSession,
   Session,
@@ -75,6 +76,15 @@ export class SqliteSessions implements SessionStore {
     return toPage(rows, query.limit, (row) => readSession(row, now()), positionOf);
   }
 
+  async count(query: CountedSessions): Promise<number> {
+    const { database, now } = this.#context;
+    const { where, params } = filterOf(query, now(), false);
+    const row = await database.read(() =>
+      database.get(`SELECT count(*) AS total FROM sessions WHERE ${where}`, [...params]),
+    );
+    return row === undefined ? 0 : number(row, 'total');
+  }
+
   checkpoint(id: string, lease: Lease, change: Checkpoint): Promise<CheckpointOutcome> {
     return checkpoint(this.#context, id, lease, change);
   }
@@ -103,7 +113,11 @@ export function deleteSession(context: Context, id: string, by: string): boolean
   return database.run('DELETE FROM sessions WHERE id = ?', [id]) === 1;
 }
 
-function filterOf(query: SessionQuery, now: number, lastingOnly: boolean): SessionFilter {
+function filterOf(
+  query: CountedSessions & Pick<SessionQuery, 'cursor'>,
+  now: number,
+  lastingOnly: boolean,
+): SessionFilter {
   const where = new Conditions();
   if (lastingOnly) where.add('expires_at > ?', now);
   where.equal('principal', query.principal);

@@ -190,6 +190,8 @@ export function sessionsContract(bench: () => Bench): void {
       expect(await ids({ limit: 10, states: ['expired'] })).toEqual(['s4']);
       expect(await ids({ limit: 10, states: ['expired', 'parked'] })).toEqual(['s4', 's3']);
       expect(await ids({ limit: 10, states: [] })).toEqual([]);
+      expect(await store.sessions.count({})).toBe(4);
+      expect(await store.sessions.count({ principal: 'alice', states: ['live', 'parked'] })).toBe(2);
       expect(await ids({ limit: 10, search: '100%' })).toEqual(['s1']);
       expect(await ids({ limit: 10, search: 'OTHER' })).toEqual(['s2']);
     });

@@ -84,7 +84,9 @@ export function SessionsPage() {
           ]}
           onChange={(next) => setQuery({ status: next })}
         />
-        <span className="ml-auto text-xs text-muted">{text.shown(shown.length)}</span>
+        <span className="ml-auto text-xs text-muted">
+          {list.hasMore ? text.someShown(shown.length, list.total) : text.shown(shown.length)}
+        </span>
       </div>
       <ListState
         loading={list.loading}

@@ -54,6 +54,8 @@ const en = {
   noneText: 'No session matches this search and state.',
   clear: 'Show all',
   shown: (count: number) => (count === 1 ? '1 session' : `${count} sessions`),
+  someShown: (count: number, total: number | undefined) =>
+    total === undefined ? `First ${count} sessions` : `${count} of ${total} sessions`,
 };
 
 const zh: typeof en = {
@@ -107,6 +109,7 @@ const zh: typeof en = {
   noneText: '没有会话符合当前的搜索和状态。',
   clear: '显示全部',
   shown: (count) => `${count} 个会话`,
+  someShown: (count, total) => (total === undefined ? `前 ${count} 个会话` : `${count} / ${total} 个会话`),
 };
 
 export const strings = { en, zh };

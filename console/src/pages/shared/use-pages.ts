@@ -11,6 +11,8 @@ interface Paged<T> {
   loading: boolean;
   loadingMore: boolean;
   hasMore: boolean;
+  /** Of the whole list, where the gateway says it. */
+  total: number | undefined;
   more(): void;
   reload(): void;
 }
@@ -18,12 +20,14 @@ interface Paged<T> {
 interface Page<T> {
   data: T[];
   next: string | null;
+  total?: number | null;
 }
 
 interface State<T> {
   path: string;
   items: readonly T[];
   next: string | null;
+  total: number | undefined;
   error: Error | undefined;
   loaded: boolean;
 }
@@ -55,8 +59,8 @@ export function usePages<T>(path: string, change: number): Paged<T> {
       }));
     const started = startRefresher(async (signal) => {
       try {
-        const { items, next } = await fetchSome<T>(path, wanted.current, signal);
-        if (!signal.aborted) setState({ path, items, next, error: undefined, loaded: true });
+        const { items, next, total } = await fetchSome<T>(path, wanted.current, signal);
+        if (!signal.aborted) setState({ path, items, next, total, error: undefined, loaded: true });
       } catch (error) {
         if (!signal.aborted) fail(error);
       }
@@ -79,6 +83,7 @@ export function usePages<T>(path: string, change: number): Paged<T> {
     loading: !current.loaded,
     loadingMore,
     hasMore: current.next !== null,
+    total: current.total,
     more,
     reload,
   };
@@ -93,14 +98,16 @@ async function fetchSome<T>(
   path: string,
   wanted: number,
   signal?: AbortSignal,
-): Promise<{ items: T[]; next: string | null }> {
+): Promise<{ items: T[]; next: string | null; total: number | undefined }> {
   const items: T[] = [];
   let cursor: string | undefined;
+  let total: number | undefined;
   for (;;) {
     const limit = String(Math.min(MOST, wanted - items.length));
     const page = await get<Page<T>>(withParameters(path, { limit, cursor }), signal);
     items.push(...page.data);
-    if (page.next === null || items.length >= wanted) return { items, next: page.next };
+    total ??= page.total ?? undefined;
+    if (page.next === null || items.length >= wanted) return { items, next: page.next, total };
     cursor = page.next;
   }
 }
@@ -120,5 +127,5 @@ export function withParameters(
 }
 
 function empty<T>(path: string): State<T> {
-  return { path, items: [], next: null, error: undefined, loaded: false };
+  return { path, items: [], next: null, total: undefined, error: undefined, loaded: false };
 }
