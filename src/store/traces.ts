@@ -33,8 +33,8 @@ export interface TraceQuery {
   model?: string;
   /** Of the summary. */
   session?: string;
-  /** From and up to, both included. */
-  status?: { from: number; to: number };
+  /** From and up to, both included, without one of them. */
+  status?: { from: number; to: number; except?: number };
   cursor?: string;
   limit: number;
 }

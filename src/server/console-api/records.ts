@@ -105,7 +105,8 @@ function histogramsOf({ latencies, firstTokens }: UsageSum): Partial<UsageRowWir
   return { latency_histogram: latencies, first_token_histogram: firstTokens };
 }
 
-const ERRORS = { from: 400, to: 599 } as const;
+/** 499: a person stopped it, or its client left. */
+const ERRORS = { from: 400, to: 599, except: 499 } as const;
 
 export const listTraces: ConsoleApiHandler = async (exchange, { store }) => {
   const query = new URLSearchParams(exchange.query);
@@ -146,7 +147,7 @@ function sendReplay(exchange: Exchange, trace: Trace & { payload?: JsonObject })
   });
 }
 
-/** `status`: `2xx`, `4xx`, `5xx` or one number; `errors=1`: 400 and more. */
+/** `status`: `2xx`, `4xx`, `5xx` or one number; `errors=1`: 400 and more, without 499. */
 function readFilter(query: URLSearchParams): Pick<TraceQuery, 'model' | 'session' | 'status'> {
   const model = query.get('model');
   const session = query.get('session');

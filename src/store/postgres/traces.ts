@@ -120,6 +120,7 @@ export function listSql(query: TraceQuery): { sql: string; params: SqlValue[] } 
   where.equal('model', query.model);
   where.equal('session', query.session);
   if (query.status !== undefined) where.add('status BETWEEN ? AND ?', query.status.from, query.status.to);
+  if (query.status?.except !== undefined) where.add('status <> ?', query.status.except);
   return {
     sql: `SELECT * FROM traces WHERE ${where} ORDER BY seq DESC LIMIT ?`,
     params: [...where.params, pageSize(query.limit) + 1],

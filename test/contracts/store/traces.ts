@@ -104,6 +104,15 @@ export function tracesContract(bench: () => Bench): void {
       expect(own.items.map(({ id }) => id)).toEqual(['r9', 'r7', 'r5', 'r3', 'r1']);
     });
 
+    it('lists those of some statuses, without one of them', async () => {
+      const store = await bench().open();
+      for (const status of [200, 404, 499, 500]) store.traces.record(trace(`r${status}`, { status }));
+      const ids = async (status: { from: number; to: number; except?: number }) =>
+        (await store.traces.list({ limit: 9, status })).items.map(({ id }) => id);
+      expect(await ids({ from: 400, to: 499 })).toEqual(['r499', 'r404']);
+      expect(await ids({ from: 400, to: 599, except: 499 })).toEqual(['r500', 'r404']);
+    });
+
     it('keeps one trace for an id', async () => {
       const store = await bench().open();
       store.traces.record(trace('r1', { status: 200, ...recorded('first') }));

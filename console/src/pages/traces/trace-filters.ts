@@ -23,9 +23,12 @@ export function readFilter(query: URLSearchParams): TraceFilter {
 export const isFiltered = ({ model, status, errors, session }: TraceFilter): boolean =>
   model !== '' || status !== undefined || errors || session !== '';
 
+/** A person stopped it, or its client left: nothing failed. */
+export const STOPPED_STATUS = 499;
+
 /** A request that failed after its head was out counts as failed. */
 export const isError = (trace: TraceWire): boolean =>
-  trace.status >= 400 || factsOf(trace).error !== undefined;
+  trace.status !== STOPPED_STATUS && (trace.status >= 400 || factsOf(trace).error !== undefined);
 
 /** The gateway filters too; what it already left out is not missed here. */
 export function matches(trace: TraceWire, { model, status, errors, session }: TraceFilter): boolean {

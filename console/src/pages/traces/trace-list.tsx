@@ -38,7 +38,11 @@ export function TraceList() {
   const columns = useColumns();
   return (
     <Page title={text.title} intro={text.intro} width="full">
-      <Filters filter={filter} shown={shown.length} onChange={setQuery} />
+      <Filters
+        filter={filter}
+        shown={list.hasMore ? text.someShown(shown.length) : text.shown(shown.length)}
+        onChange={setQuery}
+      />
       <ListState
         loading={list.loading}
         error={list.error}
@@ -77,7 +81,7 @@ function Filters({
   onChange,
 }: {
   filter: TraceFilter;
-  shown: number;
+  shown: string;
   onChange: (change: QueryChange) => void;
 }) {
   const text = useText(strings);
@@ -127,7 +131,7 @@ function Filters({
           {text.ofSession(filter.session.slice(0, 24))}
         </Button>
       )}
-      <span className="ml-auto text-xs text-muted">{text.shown(shown)}</span>
+      <span className="ml-auto text-xs text-muted">{shown}</span>
     </div>
   );
 }
@@ -153,7 +157,8 @@ function useColumns(): readonly Column<TraceWire>[] {
           </span>
         ),
       },
-      { id: 'time', label: text.time, render: ({ at }) => <Time at={at} /> },
+      // In the order of the list: a long request stands where it ended.
+      { id: 'time', label: text.ended, render: (trace) => <Time at={endOf(trace)} /> },
       { id: 'status', label: text.status, render: (trace) => <TraceStatusBadge trace={trace} /> },
       {
         id: 'stop',
@@ -212,6 +217,8 @@ function useColumns(): readonly Column<TraceWire>[] {
     return columns;
   }, [text, admin]);
 }
+
+const endOf = ({ at, duration_ms }: TraceWire): number => Date.parse(at) + duration_ms;
 
 function SessionCell({ trace }: { trace: TraceWire }) {
   const { session } = factsOf(trace);

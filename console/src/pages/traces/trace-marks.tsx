@@ -2,11 +2,8 @@ import { useText } from '../../text/language.js';
 import { Badge, type Tone } from '../../ui/badge.js';
 import { CheckIcon, ErrorIcon, WarnIcon } from '../../ui/icons.js';
 import { strings } from './strings.js';
-import { isError } from './trace-filters.js';
+import { isError, STOPPED_STATUS } from './trace-filters.js';
 import { readRepair, type TraceWire } from './trace-types.js';
-
-/** The client closed the connection before it had an answer. */
-const CLIENT_CLOSED = 499;
 
 export function TraceStatusBadge({ trace }: { trace: TraceWire }) {
   const text = useText(strings);
@@ -20,7 +17,7 @@ export function TraceStatusBadge({ trace }: { trace: TraceWire }) {
 }
 
 function judge(trace: TraceWire, text: (typeof strings)['en']): [Tone, string] {
-  if (trace.status === CLIENT_CLOSED) return ['warn', text.closed];
+  if (trace.status === STOPPED_STATUS) return ['warn', text.closed];
   if (trace.status >= 500) return ['danger', text.failed];
   if (trace.status >= 400) return ['warn', text.refused];
   return isError(trace) ? ['danger', text.failed] : ['ok', text.ok];

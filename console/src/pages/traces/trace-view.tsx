@@ -23,6 +23,7 @@ import { locateLoss } from './compare.js';
 import { parseBody } from './payload.js';
 import { repairWords } from './repairs.js';
 import { strings } from './strings.js';
+import { isError } from './trace-filters.js';
 import { TraceStatusBadge } from './trace-marks.js';
 import { TracePanes } from './trace-panes.js';
 import { factsOf, payloadOf, readRepair, replayFile, type TraceDetailWire } from './trace-types.js';
@@ -112,9 +113,14 @@ function Detail({ trace }: { trace: TraceDetailWire }) {
   return (
     <div className="flex flex-col gap-4">
       <Facts trace={trace} />
-      {facts.error !== undefined && (
-        <ErrorNote title={`${text.error}: ${facts.error.code}`} message={facts.error.message} />
-      )}
+      {facts.error !== undefined &&
+        (isError(trace) ? (
+          <ErrorNote title={`${text.error}: ${facts.error.code}`} message={facts.error.message} />
+        ) : (
+          <p className="text-sm text-muted">
+            <VisibleText text={facts.error.message} />
+          </p>
+        ))}
       {losses.length > 0 && (
         <Section title={text.lossesTitle} intro={text.lossesText}>
           <ul className="flex flex-col gap-1 text-sm" data-list="losses">
