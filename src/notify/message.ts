@@ -48,7 +48,7 @@ export function messageOf(notice: Notice, inView: InView, delivery: string): Mes
   const context = [key, approval.agent, approval.cwd]
     .filter((part) => part !== null && part !== '')
     .join(' · ');
-  const around = inView.isOneField ? [approval.why, context] : [];
+  const around = inView.isOneField ? [askingWhy(approval), context] : [];
   const isNamed = approval.tool.length <= (inView.longestName ?? Number.POSITIVE_INFINITY);
   const isCut = !approval.whole || !isNamed || !isInView([approval.text, ...around], inView);
   return {
@@ -75,7 +75,20 @@ function choicesOf({ question, default_to_no }: NoticeApproval, isCut: boolean):
   return isCut || default_to_no ? ['deny'] : ['allow', 'deny'];
 }
 
-function askingNote({ why, question, default_to_no }: NoticeApproval, isCut: boolean): string {
+/** As the card marks a call; that it changes files goes for most of what is asked about. */
+const RISKS: Readonly<Record<string, string>> = {
+  irreversible: 'Hard to undo.',
+  outside: 'Outside its folder.',
+  network: 'Uses the network.',
+};
+
+function askingWhy({ risks, why }: Pick<NoticeApproval, 'risks' | 'why'>): string {
+  return [...(risks ?? []).flatMap((risk) => RISKS[risk] ?? []), why].filter((part) => part !== '').join(' ');
+}
+
+function askingNote(approval: NoticeApproval, isCut: boolean): string {
+  const { question, default_to_no } = approval;
+  const why = askingWhy(approval);
   if (question) return 'It is a question to you: open the card to answer it.';
   if (isCut) return `${why} Not all of it is shown here: open the card to allow it.`;
   return default_to_no ? `${why} Open the card to allow it.` : why;

@@ -12,6 +12,7 @@ interface Given {
   why?: string;
   cwd?: string;
   hints?: object;
+  risks?: string[];
 }
 
 const CHAT: InView = { longest: 600, lines: 10 };
@@ -25,13 +26,14 @@ function noticeFor(given: Given) {
     why = 'No rule.',
     cwd = '/work',
     hints = {},
+    risks = [],
   } = given;
   const approval: Approval = {
     ...{ id: 'apr_1', session: 's1', principal: 'alice', tool, toolUseId: 't1', digest: 'd' },
     ...{ state: 'pending', input, createdAt: 0, suggestions: [] },
     describe: {
       ...{ title: 'Run', ...(detail !== undefined && { detail }), ...(agent !== undefined && { agent }) },
-      asked: { why, place: { root: cwd, cwd }, question: false, hints },
+      asked: { why, place: { root: cwd, cwd }, question: false, hints, risks },
     },
   };
   return noticeOf('approval.asked', approval, { publicUrl: undefined, redact: (text) => text });
@@ -108,6 +110,18 @@ describe('a message that offers Allow', () => {
     const tool = 'mcp__files__list_all_documents_in_folder_and_delete';
     expect(choicesFor({ tool }, titled)).toEqual(['deny']);
   });
+});
+
+it('says before the reason what deserves a second look, also where only little is in view', () => {
+  const risks = ['irreversible', 'outside', 'network', 'writes'];
+  const notice = noticeFor({ risks });
+  expect(notice.data.approval?.risks).toEqual(risks);
+  const message = messageOf(notice, CHAT, 'msg_1');
+  expect(message.note).toBe('Hard to undo. Outside its folder. Uses the network. No rule.');
+  expect(message.choices).toEqual(['allow', 'deny']);
+  const narrow: InView = { longest: 40, lines: 3, isOneField: true };
+  expect(choicesFor({}, narrow)).toEqual(['allow', 'deny']);
+  expect(choicesFor({ risks }, narrow)).toEqual(['deny']);
 });
 
 describe('the text of a message', () => {

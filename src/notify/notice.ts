@@ -24,6 +24,8 @@ export interface NoticeApproval {
   /** The input itself; null where it is long or holds a secret. */
   input: unknown;
   why: string;
+  /** What deserves a second look. Not there in what an earlier version left in the outbox. */
+  risks?: string[];
   cwd: string;
   /** The user is asked something: allowing is no answer. */
   question: boolean;
@@ -71,7 +73,7 @@ export function noticeOf(type: string, approval: Approval, options: NoticeOption
 
 function approvalOf(approval: Approval, { publicUrl, redact }: NoticeOptions): NoticeApproval {
   const { id, session, principal, tool, digest, state, decision, expiresAt } = approval;
-  const { why, place, question, hints } = readAsked(approval.describe);
+  const { why, risks, place, question, hints } = readAsked(approval.describe);
   const described = withoutAsked(approval.describe);
   const agent = field(described, 'agent');
   const shortWhy = withoutCommand(why, approval.input);
@@ -89,6 +91,7 @@ function approvalOf(approval: Approval, { publicUrl, redact }: NoticeOptions): N
     text: text.slice(0, TEXT_CHARS),
     input: whole ? approval.input : null,
     why: line(shortWhy),
+    risks,
     cwd: line(place.cwd),
     default_to_no: hints.defaultToNo === true,
     created_at: new Date(approval.createdAt).toISOString(),

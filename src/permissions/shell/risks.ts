@@ -2,7 +2,8 @@
  * What about a call deserves a second look, from what it says it would do. A mark for people: it
  * decides nothing, and what it does not find is not thereby safe.
  */
-import { isAbsolute, relative } from 'node:path';
+import { homedir } from 'node:os';
+import { isAbsolute, relative, resolve } from 'node:path';
 import type { JudgedToolCall, Risk } from '../decision.js';
 import { programName } from './flag-table.js';
 import { readPlain } from './lexer.js';
@@ -30,7 +31,10 @@ const WRAPPERS: ReadonlySet<string> = new Set([
 const BREAKS = /[;&|\n(){}`]+|\$\(/;
 
 export function risksOf({ readOnly, effects, location, hints = {} }: JudgedToolCall): Risk[] {
-  const commands = effects.flatMap((effect) => (effect.kind === 'command' ? wordsIn(effect.command) : []));
+  const placed = effects.flatMap((effect) =>
+    effect.kind === 'command' ? pathsIn(wordsIn(effect.command), effect.cwd) : [],
+  );
+  const commands = placed.map(({ words }) => words);
   const isOutside = (path: string): boolean => {
     const within = relative(location.root, path);
     return within === '..' || within.startsWith('../') || isAbsolute(within);
@@ -42,7 +46,7 @@ export function risksOf({ readOnly, effects, location, hints = {} }: JudgedToolC
       hints.blockedPath !== undefined ||
       effects.some((effect) => 'path' in effect && isOutside(effect.path)) ||
       effects.some((effect) => effect.kind === 'command' && isOutside(effect.cwd)) ||
-      commands.some(([, ...words]) => words.some((word) => isAbsolute(word) && isOutside(word))),
+      placed.some(({ paths }) => paths.some(isOutside)),
     irreversible: commands.some((words) => isOf(IRREVERSIBLE, words)),
   };
   return RISKS.filter((risk) => found[risk]);
@@ -56,6 +60,32 @@ function wordsIn(command: string): string[][] {
     ? plain.commands.map(({ words }) => [...words])
     : command.split(BREAKS).map((part) => part.trim().split(/\s+/));
   return lists.map(unwrapped).filter((words) => words.length > 0);
+}
+
+interface Placed {
+  words: string[];
+  /** Those of its words that lead somewhere by themselves. */
+  paths: string[];
+}
+
+/** A `cd` moves the commands behind it. */
+function pathsIn(commands: readonly string[][], from: string): Placed[] {
+  let cwd = from;
+  return commands.map((words) => {
+    const [program, ...rest] = words;
+    const paths = rest.flatMap((word) => pathOf(word, cwd) ?? []);
+    const to = rest[0];
+    if (program === 'cd' && to !== undefined) cwd = pathOf(to, cwd) ?? resolve(cwd, to);
+    return { words, paths };
+  });
+}
+
+/** Absolute, in the home folder, or with a `..`; also as the value of a flag. */
+function pathOf(word: string, cwd: string): string | undefined {
+  const path = word.replace(/^-[^=]*=/, '').replace(/['"]/g, '');
+  const home = /^(?:~|\$HOME|\$\{HOME\})(?=\/|$)/.exec(path)?.[0];
+  if (home !== undefined) return resolve(homedir(), `.${path.slice(home.length)}`);
+  return isAbsolute(path) || path.split('/').includes('..') ? resolve(cwd, path) : undefined;
 }
 
 function unwrapped(words: string[]): string[] {
