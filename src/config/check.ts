@@ -2,6 +2,7 @@
 import { isPostgresUrl } from '../core/postgres-url.js';
 import type { PathProblem } from './config-error.js';
 import { nearest } from './nearest.js';
+import { BROWSERS } from './notify-schema.js';
 import type { Config, RemoteUpstreamConfig } from './schema.js';
 
 /** Names that stand for the gateway's own virtual servers in `mcp__NAME__TOOL`. */
@@ -32,7 +33,7 @@ function checkNotify({ notify }: Config): PathProblem[] {
   const known = Object.keys(notify.targets);
   for (const [index, { targets }] of (notify.ask ?? []).entries()) {
     for (const [at, target] of targets.entries()) {
-      if (Object.hasOwn(notify.targets, target)) continue;
+      if (target === BROWSERS || Object.hasOwn(notify.targets, target)) continue;
       const close = nearest(target, known);
       const hint = close === undefined ? `Known: ${known.join(', ')}` : `Did you mean \`${close}\`?`;
       const message = `expected the name of a target, got \`${target}\`. ${hint}`;

@@ -110,11 +110,19 @@ const quiet = z
 const globs = (description: string) =>
   z.array(z.string().min(1)).min(1).exactOptional().meta({ description });
 
+/** In `ask`: the browsers that people have turned notifications on in. */
+export const BROWSERS = 'browsers';
+
 const ask = z
   .strictObject({
     keys: globs('Names and globs of the keys whose questions they are. Left out: all.'),
     tools: globs('Names and globs of the tools. Left out: all.'),
-    targets: z.array(z.string()).min(1).meta({ description: 'Who is asked.' }),
+    targets: z
+      .array(z.string())
+      .min(1)
+      .meta({
+        description: 'Who is asked: names of targets, and `browsers` for those with notifications turned on.',
+      }),
     after_min: count('Only where nobody has answered for so many minutes.').exactOptional(),
     quiet: quiet.exactOptional(),
   })
@@ -149,9 +157,14 @@ export const notify = z.strictObject({
     .meta({ description: 'Who may answer, by the name that the audit log has, and who they are elsewhere.' }),
   targets: z
     .record(
-      z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, {
-        error: 'expected a name of letters, digits and . _ - (at most 64)',
-      }),
+      z
+        .string()
+        .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, {
+          error: 'expected a name of letters, digits and . _ - (at most 64)',
+        })
+        .refine((name) => name !== BROWSERS, {
+          error: 'expected another name: in `ask`, `browsers` are those that have notifications turned on',
+        }),
       z.discriminatedUnion('type', [webhook, ntfy, slack, telegram, feishu]),
     )
     .default({})

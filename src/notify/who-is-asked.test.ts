@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { notify } from '../config/notify-schema.js';
-import { afterQuiet, targetsOfTurns, whoIsAsked } from './who-is-asked.js';
+import { afterQuiet, targetsOfTurns, whenBrowsersAreAsked, whoIsAsked } from './who-is-asked.js';
 
 const MINUTE = 60_000;
 const hook = { type: 'webhook', url: 'https://a.example', secret: `whsec_${'A'.repeat(40)}` } as const;
@@ -13,6 +13,19 @@ describe('who is asked', () => {
       ['one', 5],
       ['two', 5],
     ]);
+  });
+
+  it('are browsers too, at once until a rule names them, and then as it says', () => {
+    const call = { principal: 'alice', tool: 'Bash' };
+    expect(whenBrowsersAreAsked(config(), call, 5)).toBe(5);
+    expect(whenBrowsersAreAsked(config([{ keys: ['bob'], targets: ['one'] }]), call, 5)).toBe(5);
+    const rules = config([
+      { tools: ['Bash'], targets: ['one', 'browsers'], after_min: 2 },
+      { keys: ['bob'], targets: ['browsers'] },
+    ]);
+    expect(whenBrowsersAreAsked(rules, call, 5)).toBe(5 + 2 * MINUTE);
+    expect(whenBrowsersAreAsked(rules, { ...call, principal: 'bob' }, 5)).toBe(5);
+    expect(whenBrowsersAreAsked(rules, { ...call, tool: 'Edit' }, 5)).toBeUndefined();
   });
 
   it('is by key and by tool, and nobody where no rule is about it', () => {

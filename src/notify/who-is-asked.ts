@@ -1,5 +1,5 @@
 /** Who is asked when: which targets a question goes to, and not before which time. */
-import type { NotifyConfig } from '../config/notify-schema.js';
+import { BROWSERS, type NotifyConfig } from '../config/notify-schema.js';
 import { matchesAny } from '../routing/model-glob.js';
 
 export interface AskedToolCall {
@@ -13,6 +13,16 @@ type QuietHours = NonNullable<AskRule['quiet']>;
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
+
+/** When the browsers of a key are asked; at once where no rule names them, and undefined where those that do are not about it. */
+export function whenBrowsersAreAsked(
+  config: NotifyConfig,
+  call: AskedToolCall,
+  from: number,
+): number | undefined {
+  if (config.ask?.some(({ targets }) => targets.includes(BROWSERS)) !== true) return from;
+  return whoIsAsked(config, call, from).get(BROWSERS);
+}
 
 /** By target, the earliest time of all rules that name it. `from`: when the question was asked. */
 export function whoIsAsked(config: NotifyConfig, call: AskedToolCall, from: number): Map<string, number> {

@@ -10,7 +10,13 @@ import {
 } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { callOf } from '../../../test/support/approval-bench.js';
-import { CREDENTIALS, type NotifyWorld, notifyWorld, SCOPES } from '../../../test/support/notify-world.js';
+import {
+  CREDENTIALS,
+  type NotifyInput,
+  type NotifyWorld,
+  notifyWorld,
+  SCOPES,
+} from '../../../test/support/notify-world.js';
 import { type Received, startProvider } from '../../../test/support/provider-site.js';
 import { until } from '../../../test/support/until.js';
 import type { PushPayload } from './web-push.js';
@@ -76,9 +82,11 @@ function checkSender({ headers }: Received, publicKey: string, origin: string): 
   expect(headers['ttl']).toMatch(/^\d+$/);
 }
 
-async function pushWorld(reply = () => ({ status: 201 })) {
+async function pushWorld(reply = () => ({ status: 201 }), more: Partial<NotifyInput> = {}) {
   const site = await startProvider(reply);
-  const world = await notifyWorld({ public_url: 'https://gate.example.com', allow_private: [site.host] });
+  const world = await notifyWorld({
+    ...{ public_url: 'https://gate.example.com', allow_private: [site.host], ...more },
+  });
   const browserOf = async (principal: string) => {
     const browser = new TestBrowser();
     const id = await world.notifier.subscribe(principal, browser.subscription(`${site.url}/${principal}`));
@@ -99,6 +107,23 @@ const press = (
 };
 
 describe('Web Push', () => {
+  it('is asked when `ask` says so: not of other tools, and after its minutes', async () => {
+    const hour = { tools: ['Bash'], targets: ['browsers'], after_min: 60 };
+    const { ask, browserOf, store, notifier } = await pushWorld(undefined, {
+      ask: [hour, { tools: ['Edit'], targets: ['browsers'], after_min: 5 }],
+    });
+    const { id } = await browserOf('alice');
+    const { approval } = await ask(callOf('npm test'));
+    await until(async () => (await store.outbox.about(approval.id)).length > 0);
+    const [asked] = await store.outbox.about(approval.id);
+    expect(asked).toMatchObject({ target: `push:${id}`, state: 'waiting' });
+    expect((asked?.dueAt ?? 0) - approval.createdAt).toBe(60 * 60_000);
+    // The question is over before anyone would be asked.
+    expect(notifier.isReachable({ principal: 'alice', tool: 'Bash' })).toBe(false);
+    expect(notifier.isReachable({ principal: 'alice', tool: 'Edit' })).toBe(true);
+    expect(notifier.isReachable({ principal: 'alice', tool: 'Write' })).toBe(false);
+  });
+
   it('asks a browser of the key, encrypted for it and signed, and a press decides in the name of the key', async () => {
     const { ask, site, browserOf, notifier } = await pushWorld();
     const { browser } = await browserOf('alice');

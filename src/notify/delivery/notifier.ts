@@ -17,7 +17,7 @@ import { openChannel } from '../adapters/adapters.js';
 import { sendWebhook } from '../adapters/webhook.js';
 import { type Choice, messageOf } from '../message.js';
 import { type Notice, noticeOf, readNotice } from '../notice.js';
-import { type AskedToolCall, targetsOfTurns, whoIsAsked } from '../who-is-asked.js';
+import { type AskedToolCall, targetsOfTurns, whenBrowsersAreAsked, whoIsAsked } from '../who-is-asked.js';
 import { answerCallback, decidePress } from './answers.js';
 import { OutboxSender, type SenderLog } from './outbox-sender.js';
 import {
@@ -116,8 +116,11 @@ export class Notifier {
   isReachable(call: AskedToolCall): boolean {
     const config = this.#config;
     const now = this.#now();
-    if (this.#browsers.some((each) => this.push.mayDecide(each, call.principal))) return true;
-    return askedAt(config, call, now).some(([, due]) => due < now + this.#options.timeoutMs);
+    const end = now + this.#options.timeoutMs;
+    const browsersDue = whenBrowsersAreAsked(config, call, now);
+    if (browsersDue !== undefined && browsersDue < end)
+      if (this.#browsers.some((each) => this.push.mayDecide(each, call.principal))) return true;
+    return askedAt(config, call, now).some(([, due]) => due < end);
   }
 
   /** Never waits and never throws: no approval waits for it. */
@@ -246,10 +249,11 @@ export class Notifier {
   async #asked(approval: Approval): Promise<void> {
     const config = this.#config;
     const payload = this.#notice(ASKED, approval, config);
-    const browsers = await this.push.targetsFor(approval.principal);
+    const due = whenBrowsersAreAsked(config, approval, approval.createdAt);
+    const browsers = due === undefined ? [] : await this.push.targetsFor(approval.principal);
     const asked = askedAt(config, approval, approval.createdAt);
     await this.#put(
-      [...asked, ...browsers.map((target): [string, number] => [target, approval.createdAt])].map(
+      [...asked, ...browsers.map((target): [string, number] => [target, due ?? approval.createdAt])].map(
         ([target, dueAt]) => ({ ...aboutApproval(ASKED, approval, target), payload, dueAt }),
       ),
     );
