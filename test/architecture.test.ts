@@ -514,7 +514,7 @@ const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'pages/keys': ['text', 'ui', 'data', 'pages/shared'],
   'pages/rules': ['text', 'ui', 'data', 'pages/shared'],
   'pages/sessions': ['text', 'ui', 'data', 'sessions', 'pages/shared'],
-  'pages/setup': ['text', 'ui', 'data', 'notifications', 'connect'],
+  'pages/setup': ['text', 'ui', 'data', 'notifications', 'connect', 'pages/shared'],
   'pages/tools': ['text', 'ui', 'data', 'pages/shared'],
   'pages/traces': ['text', 'ui', 'data', 'pages/shared'],
   'pages/usage': ['text', 'ui', 'data', 'pages/shared'],

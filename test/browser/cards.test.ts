@@ -49,6 +49,8 @@ describe('a card', () => {
     await said;
     await cardIs(page, 'stream-1', 'success');
     expect(await card.getByText('Done').count()).toBe(1);
+    // Only what needs a look has a badge.
+    expect(await card.locator('[class*="bg-ok"]').count()).toBe(0);
     await card.getByRole('button', { expanded: false }).first().click();
     await card.getByText('streamed line 39').waitFor();
     await card.getByRole('button', { name: 'Raw' }).click();

@@ -76,7 +76,7 @@ describe('a turn that runs', () => {
     expect(await page.getByText('price unknown').count()).toBe(0);
     await say(page, 'And the weather?');
     await say(page, 'Never mind this one');
-    const waiting = page.getByRole('list', { name: 'Messages that wait' }).getByRole('listitem');
+    const waiting = page.getByRole('list', { name: 'Waiting messages' }).getByRole('listitem');
     await waiting.nth(1).waitFor();
     expect(await waiting.allInnerTexts()).toEqual([
       'After this turn\nAnd the weather?',
@@ -123,7 +123,7 @@ describe('a turn that runs', () => {
     await page.getByRole('button', { name: 'After this turn' }).click();
     await composer(page).fill('And say so');
     await composer(page).press('Alt+Enter');
-    const waiting = page.getByRole('list', { name: 'Messages that wait' }).getByRole('listitem');
+    const waiting = page.getByRole('list', { name: 'Waiting messages' }).getByRole('listitem');
     await waiting.nth(2).waitFor();
     expect(await waiting.allInnerTexts()).toEqual([
       'Next step\nOnly the Markdown ones',
@@ -147,10 +147,10 @@ describe('a turn that runs', () => {
     await say(page, 'Go');
     await answered(page, 'The first half');
     await say(page, 'What about this?');
-    await page.getByRole('list', { name: 'Messages that wait' }).waitFor();
+    await page.getByRole('list', { name: 'Waiting messages' }).waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await expect.poll(() => composer(page).inputValue()).toBe('What about this?');
-    await page.getByRole('list', { name: 'Messages that wait' }).waitFor({ state: 'detached' });
+    await page.getByRole('list', { name: 'Waiting messages' }).waitFor({ state: 'detached' });
     expect(await rowsOf(page, 'user').count()).toBe(1);
   });
 

@@ -118,6 +118,16 @@ async function scrollThrough(page: Page, visit: () => Promise<void>): Promise<vo
   while (await wheelUp(page));
 }
 
+it('has the colours of code inside of a list too', { timeout: 60_000 }, async () => {
+  const bed = await startChatBed(sayAll('- first\n\n  ```js\n  const answer = 42;\n  ```\n'));
+  const { page } = await openChat(browser, bed);
+  await say(page, 'show me');
+  const item = page.locator('.md li code');
+  await item.getByText('const answer').waitFor();
+  await page.waitForFunction(`[...CSS.highlights.values()].some((ranges) =>
+    [...ranges].some((range) => range.toString() === 'const' && range.startContainer.parentElement.closest('li')))`);
+});
+
 describe('hostile markdown', { timeout: 60_000 }, () => {
   it('changes nothing but text', async () => {
     const bed = await startQuietBed();

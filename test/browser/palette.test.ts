@@ -122,6 +122,33 @@ describe('the palette', PATIENT, () => {
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
   });
 
+  it('forks, copies the link, opens the settings and the form that connects, and signs out', async () => {
+    const { session } = await world.say('coder', 'plant a hedge');
+    const own = await openSignedIn(browser, world.gateway, { ...WIDE, permissions: ['clipboard-write'] });
+    const choose = async (typed: string, option: string) => {
+      await own.page.keyboard.press('Control+k');
+      await own.page.getByRole('combobox', { name: 'Actions and conversations' }).waitFor();
+      await own.page.keyboard.type(typed);
+      await own.page.getByRole('option', { name: option, selected: true }).waitFor();
+      await own.page.keyboard.press('Enter');
+    };
+    await goTo(own.page, world, `chat/${session}`);
+    await own.page.getByRole('heading', { level: 1, name: 'plant a hedge' }).waitFor();
+    await choose('copy link', 'This conversation: Copy link');
+    await own.page.getByText('The address was copied.').first().waitFor();
+    await choose('this conversation: fork', 'This conversation: Fork');
+    await own.page.getByRole('heading', { level: 1, name: 'plant a hedge (2)' }).waitFor();
+    await choose('settings', 'Settings');
+    await own.page.getByRole('region', { name: 'Settings' }).getByText('Version').waitFor();
+    await own.page.keyboard.press('Escape');
+    await choose('connect', 'Connect a model');
+    await own.page.getByRole('dialog', { name: 'Connect a model' }).waitFor();
+    await own.page.keyboard.press('Escape');
+    await own.page.getByRole('dialog').waitFor({ state: 'detached' });
+    await choose('sign out', 'Sign out');
+    await own.page.getByLabel('Token or key').waitFor();
+  });
+
   it('changes colours and language', async () => {
     closeAfterTest(() => page.emulateMedia({ colorScheme: null }));
     await run('dark', 'Colours: Dark');

@@ -5,7 +5,7 @@ import { openPage, useBrowser } from '../support/browser.js';
 import { startTestGateway } from '../support/gateway.js';
 import { startProvider } from '../support/provider-site.js';
 import { shots } from '../support/screenshots.js';
-import { connected } from './console-world.js';
+import { connected, tokenOf } from './console-world.js';
 import { isWithinWidth, PATIENT } from './pages-harness.js';
 
 const browser = useBrowser();
@@ -21,6 +21,30 @@ async function begin(notify: object, locale = 'en-US', keys: readonly object[] =
   await page.evaluate("location.hash = '#/setup'");
   return { page, problems };
 }
+
+describe('first steps', PATIENT, () => {
+  it('are ticked off when the console and a client have said something', async () => {
+    const gateway = await startTestGateway();
+    const { page } = await openPage(browser, { locale: 'en-US' });
+    await page.goto(gateway.consoleUrl);
+    await connected(page);
+    await page.evaluate("location.hash = '#/setup'");
+    const step = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+    await step('Send it a message').getByText('To do').waitFor();
+    const ask = (path: string, body: object) =>
+      fetch(`${gateway.url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${tokenOf(gateway)}` },
+        body: JSON.stringify(body),
+      }).then((response) => response.text());
+    const messages = [{ role: 'user', content: 'hi' }];
+    await ask('/v1/chat/completions', { model: 'demo', messages });
+    await step('Connect a client').getByText('Done').waitFor();
+    expect(await step('Send it a message').getByText('Done').count()).toBe(0);
+    await ask('/api/chat', { model: 'demo', content: 'hi' });
+    await step('Send it a message').getByText('Done').waitFor();
+  });
+});
 
 describe('notification targets', PATIENT, () => {
   it('are listed with how they do, and a test is sent to one', async () => {

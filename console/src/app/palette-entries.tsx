@@ -2,14 +2,31 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { SessionContentWire, SessionWire } from '../../../src/server/console-api/wire/sessions.js';
 import { get } from '../data/api.js';
+import { useIdentity } from '../data/identity.js';
 import { useOpenTurn } from '../data/open-turn.js';
 import type { SessionDialog } from '../sessions/session-dialogs.js';
 import { pathOf, sessionItems } from '../sessions/session-items.js';
 import { strings as sessionStrings } from '../sessions/strings.js';
 import { setLanguage, useLanguage, useText } from '../text/language.js';
-import { ChatIcon, GlobeIcon, PlusIcon, StopIcon, SunIcon } from '../ui/icons.js';
+import {
+  ChatIcon,
+  ForkIcon,
+  GlobeIcon,
+  LinkIcon,
+  PlayIcon,
+  PlugIcon,
+  PlusIcon,
+  SignOutIcon,
+  StopIcon,
+  SunIcon,
+  UserIcon,
+} from '../ui/icons.js';
 import { navigate } from '../ui/router.js';
+import { toast } from '../ui/toast.js';
 import { ENTRIES } from './navigation.js';
+import { copyLink, fork, resume } from './session-commands.js';
+import { showSettings } from './settings-panel.js';
+import { signOut } from './sign-in.js';
 import { strings } from './strings.js';
 import { setTheme, THEMES, useTheme } from './theme.js';
 
@@ -22,15 +39,21 @@ export interface PaletteEntry {
   run(): void;
 }
 
+export interface PaletteDialogs {
+  onDialog: (dialog: SessionDialog) => void;
+  onConnect: () => void;
+}
+
 /** `open`: the conversation that is shown. Those that have each word of `query` in their name. */
 export function useActions(
   open: SessionWire | undefined,
   query: string,
-  onDialog: (dialog: SessionDialog) => void,
+  { onDialog, onConnect }: PaletteDialogs,
 ): PaletteEntry[] {
   const text = useText(strings);
   const sessionText = useText(sessionStrings);
   const running = useOpenTurn();
+  const { can } = useIdentity();
   const theme = useTheme();
   const language = useLanguage();
   const entries: PaletteEntry[] = [
@@ -43,6 +66,26 @@ export function useActions(
       icon: <StopIcon />,
       run: running.stop,
     });
+  if (open !== undefined) {
+    const {
+      ofThis,
+      fork: forkWord,
+      forked,
+      resume: resumeWord,
+      resumed,
+      copyLink: copyWord,
+      copied,
+    } = text.palette;
+    if (open.interrupted && open.resumable && running === undefined && can('call'))
+      entries.push({
+        ...{ id: 'resume', label: ofThis(resumeWord), icon: <PlayIcon /> },
+        run: () => void resume(open, resumed),
+      });
+    entries.push(
+      { id: 'fork', label: ofThis(forkWord), icon: <ForkIcon />, run: () => void fork(open, forked) },
+      { id: 'link', label: ofThis(copyWord), icon: <LinkIcon />, run: () => void copyLink(copied) },
+    );
+  }
   for (const item of open === undefined ? [] : sessionItems(sessionText, open, onDialog)) {
     if (item === 'separator') continue;
     const label = text.palette.ofThis(item.label);
@@ -51,6 +94,9 @@ export function useActions(
   // The page of the chat is a new one.
   for (const { page, to, icon } of ENTRIES.filter((entry) => entry.page !== 'chat'))
     entries.push({ id: page, label: text.palette.goTo(text.pages[page]), icon, run: () => navigate(to) });
+  if (can('admin'))
+    entries.push({ id: 'connect', label: text.palette.connect, icon: <PlugIcon />, run: onConnect });
+  entries.push({ id: 'settings', label: text.settings, icon: <UserIcon />, run: showSettings });
   for (const each of THEMES.filter((other) => other !== theme))
     entries.push({
       id: `theme-${each}`,
@@ -64,6 +110,10 @@ export function useActions(
     icon: <GlobeIcon />,
     run: () => setLanguage(language === 'en' ? 'zh' : 'en'),
   });
+  const leave = async () => {
+    if (!(await signOut())) toast(text.signOutFailed, 'danger');
+  };
+  entries.push({ id: 'sign-out', label: text.signOut, icon: <SignOutIcon />, run: () => void leave() });
   const words = query.toLowerCase().split(/\s+/);
   return entries.filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)));
 }

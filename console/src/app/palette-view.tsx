@@ -1,7 +1,9 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import {
   type KeyboardEvent,
+  lazy,
   type RefObject,
+  Suspense,
   useEffect,
   useId,
   useLayoutEffect,
@@ -15,8 +17,18 @@ import { classes } from '../ui/classes.js';
 import { SearchIcon } from '../ui/icons.js';
 import { useRoute } from '../ui/router.js';
 import { VisibleText } from '../ui/visible-text.js';
-import { type PaletteEntry, useActions, useFoundSessions, useOpenSession } from './palette-entries.js';
+import {
+  type PaletteDialogs,
+  type PaletteEntry,
+  useActions,
+  useFoundSessions,
+  useOpenSession,
+} from './palette-entries.js';
 import { strings } from './strings.js';
+
+const ConnectDialog = lazy(async () => ({
+  default: (await import('../connect/connect-dialog.js')).ConnectDialog,
+}));
 
 interface PaletteViewProps {
   open: boolean;
@@ -26,6 +38,7 @@ interface PaletteViewProps {
 /** What is chosen runs when the palette has gone and the focus is back where it was. */
 export function PaletteView({ open, onClose }: PaletteViewProps) {
   const [dialog, setDialog] = useState<SessionDialog>();
+  const [connecting, setConnecting] = useState<boolean>();
   const chosen = useRef<PaletteEntry>(undefined);
   const before = useRef<HTMLElement>(null);
   const live = useLiveSessions();
@@ -49,7 +62,7 @@ export function PaletteView({ open, onClose }: PaletteViewProps) {
           >
             <Choose
               before={before}
-              onDialog={setDialog}
+              dialogs={{ onDialog: setDialog, onConnect: () => setConnecting(true) }}
               onChoose={(entry) => {
                 chosen.current = entry;
                 onClose();
@@ -58,6 +71,11 @@ export function PaletteView({ open, onClose }: PaletteViewProps) {
           </Base.Popup>
         </Base.Portal>
       </Base.Root>
+      {connecting !== undefined && (
+        <Suspense fallback={null}>
+          <ConnectDialog open={connecting} onClose={() => setConnecting(false)} onConnected={undefined} />
+        </Suspense>
+      )}
       <SessionDialogs dialog={dialog} live={live} onClose={() => setDialog(undefined)} />
     </>
   );
@@ -66,12 +84,12 @@ export function PaletteView({ open, onClose }: PaletteViewProps) {
 interface ChooseProps {
   /** Where the focus was. */
   before: RefObject<HTMLElement | null>;
-  onDialog: (dialog: SessionDialog) => void;
+  dialogs: PaletteDialogs;
   onChoose: (entry: PaletteEntry) => void;
 }
 
 /** The focus stays in the field; the arrows move what Enter chooses. */
-function Choose({ before, onDialog, onChoose }: ChooseProps) {
+function Choose({ before, dialogs, onChoose }: ChooseProps) {
   const text = useText(strings).palette;
   const list = useId();
   const field = useRef<HTMLInputElement>(null);
@@ -86,7 +104,7 @@ function Choose({ before, onDialog, onChoose }: ChooseProps) {
   const [at, setAt] = useState(0);
   const query = typed.trim();
   const session = useOpenSession(route.page === 'chat' ? route.session : undefined);
-  const actions = useActions(session, query, onDialog);
+  const actions = useActions(session, query, dialogs);
   const found = useFoundSessions(query);
   const all = [...actions, ...found.entries];
   const active = all[Math.min(at, all.length - 1)];

@@ -14,6 +14,10 @@ import { strings } from './strings.js';
 const VERSION = document.querySelector('meta[name="toolgate-version"]')?.getAttribute('content') ?? '';
 const PANEL = 'settings-panel';
 
+export function showSettings(): void {
+  document.getElementById(PANEL)?.showPopover();
+}
+
 /** The button shows who is signed in; on a phone there is only room for the icon. */
 export function SettingsButton({ compact }: { compact: boolean }) {
   const text = useText(strings);

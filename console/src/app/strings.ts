@@ -22,6 +22,13 @@ interface AppText {
     goTo: (page: string) => string;
     theme: (name: string) => string;
     otherLanguage: string;
+    fork: string;
+    forked: string;
+    resume: string;
+    resumed: string;
+    copyLink: string;
+    copied: string;
+    connect: string;
   };
   recent: {
     label: string;
@@ -106,12 +113,19 @@ const en: AppText = {
     conversations: 'Conversations',
     searching: 'Searching…',
     nothing: 'Nothing found.',
-    failed: 'The conversations could not be searched. Type on to try again.',
+    failed: 'The search failed. Keep typing to try again.',
     stop: 'Stop the turn',
     ofThis: (action) => `This conversation: ${action}`,
     goTo: (page) => `Go to ${page}`,
     theme: (name) => `Colours: ${name}`,
     otherLanguage: '切换到中文',
+    fork: 'Fork',
+    forked: 'A copy of the conversation is now open. The original is unchanged.',
+    resume: 'Resume',
+    resumed: 'The interrupted turn was resumed.',
+    copyLink: 'Copy link',
+    copied: 'The address was copied.',
+    connect: 'Connect a model',
   },
   recent: {
     label: 'Recent conversations',
@@ -228,6 +242,13 @@ const zh: AppText = {
     goTo: (page) => `前往${page}`,
     theme: (name) => `颜色：${name}`,
     otherLanguage: 'Switch to English',
+    fork: '创建分支',
+    forked: '已打开对话的副本，原对话保持不变。',
+    resume: '继续执行',
+    resumed: '中断的一轮已继续执行。',
+    copyLink: '复制链接',
+    copied: '地址已复制。',
+    connect: '连接模型',
   },
   recent: {
     label: '最近的对话',

@@ -1,6 +1,6 @@
 export const serverFormStrings = {
   en: {
-    from: (server: string) => `The MCP server “${server}” asks you, and gets your answer.`,
+    from: (server: string) => `The MCP server “${server}” is asking. It will receive your answer.`,
     page: (host: string) => `It sends you to ${host}. Open the address yourself if you trust it.`,
     optional: '(optional)',
     yes: 'Yes',

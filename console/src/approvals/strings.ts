@@ -67,7 +67,7 @@ export const strings = {
     later: 'Later',
     back: 'Back',
     mayNot: 'Your key cannot decide this: it needs the scope “approve”.',
-    justMoved: 'Nothing was sent: the buttons had just appeared or moved. Press again.',
+    justMoved: 'The buttons had only just appeared or moved, so that click was ignored. Please try again.',
     sending: {
       allow: 'You allowed it. Your answer is on its way.',
       deny: 'You denied it. Your answer is on its way.',
@@ -131,7 +131,7 @@ export const strings = {
     questionTitle: 'The agent asks you',
     other: 'Something else',
     otherPlaceholder: 'In your own words',
-    multiple: 'You can choose several.',
+    multiple: 'Select all that apply.',
     sendAnswers: 'Send the answer',
     noAnswerYet: 'Choose or write an answer first.',
     dontAnswer: 'Do not answer…',
@@ -214,7 +214,7 @@ export const strings = {
     later: '稍后处理',
     back: '返回',
     mayNot: '您的密钥无权作出决定：需要 “approve” 权限。',
-    justMoved: '没有发送任何内容：按钮刚刚出现或移动过。请再按一次。',
+    justMoved: '按钮刚刚出现或移动过，这次点击未生效，请重试。',
     sending: {
       allow: '您已允许，答复正在发送。',
       deny: '您已拒绝，答复正在发送。',

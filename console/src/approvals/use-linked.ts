@@ -1,9 +1,8 @@
 /** The question that the link in a message names: `#/inbox?approval=ID`. */
 import { useEffect, useState } from 'react';
-import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import { ApiError } from '../data/api.js';
+import { loadQuestion } from '../data/find-question.js';
 import { client } from '../data/page.js';
-import { noteApproval } from '../data/reducer/apply-event.js';
 import { useConsole } from '../data/store.js';
 import { useRoute } from '../ui/router.js';
 
@@ -22,13 +21,10 @@ export function useLinked(): Linked {
   useEffect(() => {
     if (id === undefined || known || !live) return;
     const left = new AbortController();
-    client
-      .request<ApprovalWire>('GET', `/api/approvals/${encodeURIComponent(id)}`, undefined, left.signal)
-      .then((found) => client.store.update((state) => noteApproval(state, found)))
-      .catch((error: unknown) => {
-        // Without an answer it is fetched again once the connection is back.
-        if (error instanceof ApiError) setMissing(id);
-      });
+    loadQuestion(id, client, left.signal).catch((error: unknown) => {
+      // Without an answer it is fetched again once the connection is back.
+      if (error instanceof ApiError) setMissing(id);
+    });
     return () => left.abort();
   }, [id, known, live]);
   return { id, missing: id !== undefined && !known && missing === id };

@@ -5,7 +5,7 @@ import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { classes } from '../ui/classes.js';
 import { formatDuration } from '../ui/format.js';
-import { BotIcon, ChevronRightIcon } from '../ui/icons.js';
+import { BotIcon, CheckIcon, ChevronRightIcon } from '../ui/icons.js';
 import { makeVisible } from '../ui/visible.js';
 import { lookOf } from './bodies/table.js';
 import { STATE_LOOK } from './card-state.js';
@@ -60,7 +60,15 @@ export function CardHeader({ id, card, state, agent, open, onToggle, raw, onRaw 
         )}
         <span className="ml-auto flex shrink-0 items-center gap-2">
           <Elapsed card={card} state={state} />
-          <Badge tone={STATE_LOOK[state].tone}>{text.state[state]}</Badge>
+          {state === 'success' ? (
+            // Most calls succeed: what stands out is what did not.
+            <span className="text-muted" title={text.state.success}>
+              <CheckIcon size={14} />
+              <span className="sr-only">{text.state.success}</span>
+            </span>
+          ) : (
+            <Badge tone={STATE_LOOK[state].tone}>{text.state[state]}</Badge>
+          )}
         </span>
       </button>
       {open && (

@@ -14,7 +14,7 @@ export const STATE_LOOK: Readonly<Record<CardState, StateLook>> = {
   pending: { tone: 'warn', edge: 'border-l-warn', open: true },
   waiting: { tone: 'warn', edge: 'border-l-warn', open: true },
   running: { tone: 'info', edge: 'border-l-info', open: true },
-  success: { tone: 'ok', edge: 'border-l-ok', open: false },
+  success: { tone: 'plain', edge: 'border-l-line', open: false },
   error: { tone: 'danger', edge: 'border-l-danger', open: true },
   denied: { tone: 'danger', edge: 'border-l-danger', open: true },
   expired: { tone: 'warn', edge: 'border-l-warn', open: true },

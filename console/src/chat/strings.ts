@@ -89,7 +89,7 @@ const en = {
   // Composer
   message: 'Message',
   placeholder: 'Message',
-  placeholderAgent: 'Ask, or describe what should be done',
+  placeholderAgent: 'Ask a question or describe a task',
   send: 'Send',
   stop: 'Stop',
   stopping: 'Stopping…',
@@ -125,7 +125,7 @@ const en = {
   queueTitle: 'Send when this turn is over (Alt+Enter)',
   steered: 'Next step',
   queued: 'After this turn',
-  waitingMessages: 'Messages that wait',
+  waitingMessages: 'Waiting messages',
   waitingFiles: 'Attached files',
   withdraw: 'Withdraw',
   attach: 'Attach files',
@@ -135,7 +135,7 @@ const en = {
   fileErrors: {
     type: (name: string) => `${name}: this type of file cannot be sent. Images, PDFs and text can.`,
     size: (name: string, limit: string) => `${name} is too large. The limit is ${limit}.`,
-    total: (limit: string) => `The files are too large together. The limit is ${limit}.`,
+    total: (limit: string) => `Together, the files are too large. The limit is ${limit}.`,
     count: (limit: string) => `At most ${limit} files can be attached to one message.`,
     empty: (name: string) => `${name} is empty.`,
     binary: (name: string) => `${name} is not a text file.`,
@@ -166,9 +166,9 @@ const en = {
   openFolder: 'Open',
   noFolders: 'No folders here.',
   places: 'Places to start',
-  upFolder: 'One folder up',
+  upFolder: 'Up one folder',
   folderFailed: 'The folder could not be opened.',
-  breadcrumbs: 'Where you are',
+  breadcrumbs: 'Current location',
   newFolderSession: 'Choosing another folder starts a new conversation with the same messages.',
   // Empty
   emptyTitle: 'What would you like to do?',

@@ -44,6 +44,21 @@ export function findQuestion(wanted: WantedQuestion, ports: FindPorts, onAnswer:
   };
 }
 
+/** One that is named, however it stands. Rejects as `request` does. */
+export async function loadQuestion(
+  id: string,
+  { request, store }: Pick<FindPorts, 'request' | 'store'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const found = await request<ApprovalWire>(
+    'GET',
+    `/api/approvals/${encodeURIComponent(id)}`,
+    undefined,
+    signal,
+  );
+  store.update((state) => noteApproval(state, found));
+}
+
 /** Undefined where this key may see none. Rejects where the gateway does not answer. */
 async function ask(
   { approval, session, call, agent }: WantedQuestion,

@@ -18,20 +18,27 @@ export function useHighlight(
 ): void {
   useEffect(() => {
     const element = box.current;
-    if (element === null || language === undefined || language === '' || !isSupported()) return;
+    if (element === null || language === undefined || language === '') return;
     // Whatever has changed about the text, its nodes are others.
     void text;
-    let ranges: [scope: string, range: Range][] = [];
-    let wanted = true;
-    void paint(element, language).then((made) => {
-      ranges = made;
-      if (wanted) for (const [scope, range] of ranges) highlightOf(scope).add(range);
-    });
-    return () => {
-      wanted = false;
-      for (const [scope, range] of ranges) highlightOf(scope).delete(range);
-    };
+    return highlightOnce(element, language);
   }, [box, language, text]);
+}
+
+/** Colours code that is not React's, once; its nodes have to stay as they are. Returns what takes the colours away. */
+export function highlightOnce(code: Element, language: string): () => void {
+  if (!isSupported()) return () => {};
+  let ranges: [scope: string, range: Range][] = [];
+  let wanted = true;
+  void paint(code, language).then((made) => {
+    if (!wanted) return;
+    ranges = made;
+    for (const [scope, range] of ranges) highlightOf(scope).add(range);
+  });
+  return () => {
+    wanted = false;
+    for (const [scope, range] of ranges) highlightOf(scope).delete(range);
+  };
 }
 
 /** The language of a file, by the end of its name. */
