@@ -117,12 +117,9 @@ const ask = z
   .strictObject({
     keys: globs('Names and globs of the keys whose questions they are. Left out: all.'),
     tools: globs('Names and globs of the tools. Left out: all.'),
-    targets: z
-      .array(z.string())
-      .min(1)
-      .meta({
-        description: 'Who is asked: names of targets, and `browsers` for those with notifications turned on.',
-      }),
+    targets: z.array(z.string()).min(1).meta({
+      description: 'Who is asked: names of targets, and `browsers` for those with notifications turned on.',
+    }),
     after_min: count('Only where nobody has answered for so many minutes.').exactOptional(),
     quiet: quiet.exactOptional(),
   })

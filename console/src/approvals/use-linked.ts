@@ -6,7 +6,7 @@ import { client } from '../data/page.js';
 import { useConsole } from '../data/store.js';
 import { useRoute } from '../ui/router.js';
 
-export interface Linked {
+interface Linked {
   id: string | undefined;
   /** The gateway has none that this key may see. */
   missing: boolean;
