@@ -130,7 +130,9 @@ const RETIRED = [
   ...['CallDesk', 'KnownCalls', 'ParkedCalls', 'CallCourses', 'ModelHop', 'HopOwner', 'AnswerVoice'],
   ...['TurnKeeper', 'CallLedger', 'RuleBook', 'Releaser', 'AssistantTurn', 'TurnCollector', 'SessionTurn'],
   ...['TurnRecord', 'RunningTurn', 'SharedTurn', 'ConsoleSession', 'ConsoleSessions', 'OpenToolSession'],
-  ...['TurnObserver', 'TurnRecorder', 'HotStart', 'Told', 'Attendance'],
+  ...['TurnObserver', 'TurnRecorder', 'HotStart', 'Told', 'Attendance', 'KeyDesk', 'PinnedModel'],
+  ...['AskedCall', 'HiddenCalls', 'SuspendedCall', 'SuspendedCalls'],
+  ...['ServerTools', 'ServerToolDefinition'],
 ];
 /** These mean several things alone; as a part of a longer name they say which. */
 const RETIRED_ALONE = [
@@ -145,6 +147,12 @@ const RETIRED_ALONE = [
   'Remembered',
   'Edition',
   'Locator',
+  'TargetConfig',
+  'TargetState',
+  'TargetStatus',
+  'CallClock',
+  'CallEvent',
+  'TaskCall',
 ];
 
 const MAX_LINES = 450;

@@ -1,7 +1,7 @@
 /** Keys at run time: made, listed, rotated, revoked. A secret is printed once, when it is made. */
 import { resolve } from 'node:path';
 import type { ChangedKeyWire, KeyWire, NewKeyWire } from '../server/console-api/wire/keys.js';
-import { type KeyDesk, openKeyDesk } from './key-desk.js';
+import { type KeyClient, openKeyClient } from './key-client.js';
 import { loadOperatorConfig, withOwnStore } from './operator-config.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments, UsageError } from './shared/command.js';
 
@@ -34,30 +34,30 @@ export const command: Command = {
 };
 
 const ACTIONS: Readonly<
-  Record<string, (desk: KeyDesk, name: string, args: ParsedArguments, io: CliIo) => Promise<void>>
+  Record<string, (client: KeyClient, name: string, args: ParsedArguments, io: CliIo) => Promise<void>>
 > = {
-  async create(desk, name, args, io) {
-    showNew(await desk.create({ name, ...grantsOf(args, io) }), desk, args, io);
+  async create(client, name, args, io) {
+    showNew(await client.create({ name, ...grantsOf(args, io) }), client, args, io);
   },
-  async list(desk, _name, args, io) {
-    const found = await desk.list();
+  async list(client, _name, args, io) {
+    const found = await client.list();
     if (args.switches.has('json')) io.out(JSON.stringify({ data: found }, null, 2));
     else if (found.length === 0) io.out('There are no keys.');
     else for (const line of table(found)) io.out(line);
   },
-  async rotate(desk, name, { values, ...args }, io) {
+  async rotate(client, name, { values, ...args }, io) {
     const overlap = values['overlap'];
     const body = {
       ...(overlap !== undefined && { overlap_s: duration('overlap', overlap) / 1000 }),
       ...expiryOf(values['expires']),
     };
-    showNew(await desk.rotate(name, body), desk, { values, ...args }, io);
+    showNew(await client.rotate(name, body), client, { values, ...args }, io);
   },
-  async revoke(desk, name, args, io) {
-    const revoked = await desk.revoke(name);
+  async revoke(client, name, args, io) {
+    const revoked = await client.revoke(name);
     if (args.switches.has('json')) io.out(JSON.stringify(revoked, null, 2));
     else {
-      io.out(`Revoked the key ${revoked.name} in ${desk.place}.`);
+      io.out(`Revoked the key ${revoked.name} in ${client.place}.`);
       showNotes(revoked, io);
     }
   },
@@ -69,12 +69,12 @@ async function keys(args: ParsedArguments, io: CliIo): Promise<number> {
   if (act === undefined) throw new UsageError('Say what to do: keys create, list, rotate or revoke.');
   if (action !== 'list' && name === '') throw new UsageError(`Say which key: keys ${action} NAME`);
   const loaded = await withOwnStore(await loadOperatorConfig(args, io), io, { make: action === 'create' });
-  const desk = await openKeyDesk(loaded, io);
+  const client = await openKeyClient(loaded, io);
   try {
-    await act(desk, name, args, io);
+    await act(client, name, args, io);
     return EXIT.ok;
   } finally {
-    await desk.close();
+    await client.close();
   }
 }
 
@@ -135,13 +135,13 @@ function expiryOf(text: string | undefined): object {
 }
 
 /** The secret goes to stdout alone, so that a script can take it; all else beside it. */
-function showNew(made: NewKeyWire, desk: KeyDesk, args: ParsedArguments, io: CliIo): void {
+function showNew(made: NewKeyWire, client: KeyClient, args: ParsedArguments, io: CliIo): void {
   if (args.switches.has('json')) {
     io.outVerbatim(JSON.stringify(made, null, 2));
     return;
   }
   io.outVerbatim(made.secret);
-  io.err(`The key ${made.name} is in ${desk.place}. Its secret is shown once: keep it now.`);
+  io.err(`The key ${made.name} is in ${client.place}. Its secret is shown once: keep it now.`);
   showNotes(made, io);
 }
 

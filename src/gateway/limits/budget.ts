@@ -4,7 +4,7 @@ import { type Clock, endOf, type Period, type Spending } from './spending.js';
 
 export interface Budget {
   usd: number;
-  /** From here on answers say so, and whoever watches is told once a period. */
+  /** Above it answers carry a warning, and a soft limit event is sent once a period. */
   soft_usd?: number;
   per: Period;
   /** Of a model without a price, and while the store cannot be asked. */
@@ -29,7 +29,7 @@ export interface SoftLimitPassed {
 export interface Standing {
   header: string;
   value: string;
-  /** Undefined where nobody knows. */
+  /** Undefined where the spending is unknown. */
   used?: { share: number; isSoft: boolean; resetAt: number };
 }
 
@@ -53,8 +53,8 @@ export class BudgetMeter {
   readonly #holder: Holder;
   readonly #options: BudgetOptions;
   #budget: Budget | undefined;
-  /** The period that whoever watches was told of. */
-  #toldUntil = 0;
+  /** End of the period whose event was sent. */
+  #sentUntil = 0;
 
   constructor(holder: Holder, options: BudgetOptions) {
     this.#holder = holder;
@@ -94,7 +94,7 @@ export class BudgetMeter {
       );
     }
     const isSoft = budget.soft_usd !== undefined && spent >= budget.soft_usd;
-    if (isSoft) this.#tellSoft(key, budget, spent, resetAt);
+    if (isSoft) this.#sendSoft(key, budget, spent, resetAt);
     const soft = isSoft ? `; above its soft limit of ${budget.soft_usd} USD` : '';
     return {
       header,
@@ -120,14 +120,14 @@ export class BudgetMeter {
   }
 
   /** Once a period. */
-  #tellSoft(
+  #sendSoft(
     key: string,
     { soft_usd: softUsd = 0, usd, per }: Budget,
     spentUsd: number,
     resetAt: number,
   ): void {
-    if (this.#toldUntil === resetAt) return;
-    this.#toldUntil = resetAt;
+    if (this.#sentUntil === resetAt) return;
+    this.#sentUntil = resetAt;
     const { kind, name } = this.#holder;
     const team = kind === 'team' ? { team: name } : {};
     this.#options.onSoftLimit({ key, ...team, spentUsd, softUsd, usd, per, resetAt });

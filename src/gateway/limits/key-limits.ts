@@ -55,7 +55,7 @@ export class KeyLimits {
     this.use(limited.keys, limited.teams);
   }
 
-  /** Other limits from now on. What a key or a team has used so far, and open answers, go on counting. */
+  /** Replaces the limits. What a key or a team has used so far, and open answers, still count. */
   use(keys: readonly LimitedKey[], teams: LimitedTeams = {}): void {
     const before = this.#keys;
     const teamsBefore = this.#teams;

@@ -10,7 +10,7 @@ export interface WorkerSetup {
   role: WorkerRole;
   logLevel: string;
   version: string;
-  /** In the place of one that ended: the file may have been loaded again since. */
+  /** This worker replaces another: the file may have been loaded again since. */
   isReplacement: boolean;
 }
 
@@ -28,15 +28,15 @@ export type FromWorker =
   /** Give me my setup. */
   | { type: 'up' }
   | { type: 'listening'; url: string; consoleUrl: string }
-  /** It cannot be opened: what a person is told, and the exit code. */
+  /** The worker cannot open: the text for a person, and the exit code. */
   | { type: 'failed'; message: string; code: number }
   | { type: 'taken'; id: number }
-  /** It has loaded the file again: what replaces a worker begins with it. */
+  /** The worker has loaded the file again: replacements begin with this configuration. */
   | { type: 'configured'; loaded: WorkerSetup['loaded'] }
   /** One of the connections that it was given has ended. */
   | { type: 'closed' }
   | { type: 'figures'; id: number; text: string }
   | { type: 'ask-figures'; id: number };
 
-/** In the environment of a worker: the id of its primary. One that inherits it from somebody else is no worker. */
+/** In the environment of a worker: the id of its primary. A process with another parent that inherits it is no worker. */
 export const WORKER_MARK = 'TOOLGATE_WORKER_OF';

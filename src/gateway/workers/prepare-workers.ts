@@ -55,7 +55,7 @@ export function prepareWorkers(options: WorkersOptions, port: number): WorkerSet
   });
 }
 
-/** Other machines come through firewalls: there the ports are those behind the one that is advertised. */
+/** Other machines come through firewalls: there the ports are those after the advertised one. */
 function ownAddress({ cluster, server }: LoadedConfig['config'], index: number): WorkerRole['own'] {
   if (cluster === undefined) return { host: '127.0.0.1', port: 0, advertised: '127.0.0.1' };
   const { hostname, port } = new URL(cluster.advertise);

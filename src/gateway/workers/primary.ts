@@ -26,7 +26,7 @@ interface Workers {
 
 /** A worker that ends at once is started again after so long; each time after twice that, up to the longest. */
 const AGAIN_MS = { first: 100, longest: 10_000 };
-/** One that was up for so long did not end at once. */
+/** A worker that was up for so long did not end at once. */
 const STEADY_MS = 60_000;
 /** Connections that wait while no worker listens. */
 const MOST_WAITING = 1024;
@@ -74,7 +74,7 @@ class Primary {
   #waiting: Socket[] = [];
   /** As the file was loaded last; undefined where it was loaded once. */
   #reloaded: WorkerSetup['loaded'] | undefined;
-  /** What workers counted that have ended, as it was last seen. */
+  /** The last figures of workers that have ended. */
   #past = '';
   #isStopping = false;
 
@@ -179,12 +179,12 @@ class Primary {
     for (const worker of this.#workers.values()) worker.send(message);
   }
 
-  /** It goes on accepting: workers that drain say so to their clients. */
+  /** The primary still accepts connections: draining workers refuse them with a reason. */
   async #stop(): Promise<void> {
     this.#isStopping = true;
     for (const timer of this.#timers) clearTimeout(timer);
     this.#tellAll({ type: 'stop' });
-    // One that is not open yet has nothing to finish.
+    // A worker that is not open yet has nothing to finish.
     for (const worker of this.#workers.values()) if (!worker.isListening) worker.kill();
     await Promise.all([...this.#workers.values()].map((worker) => worker.ended));
     for (const socket of this.#waiting) socket.destroy();
@@ -284,7 +284,7 @@ class Worker {
     return sockets;
   }
 
-  /** What it counted last where it does not answer. */
+  /** The last known figures where the worker does not answer. */
   figures(): Promise<string> {
     return new Promise((resolve) => {
       const id = this.#next++;

@@ -1,23 +1,23 @@
-/** The side of a worker: a gateway that is given its connections, and ends with its primary. */
+/** A worker: a gateway that gets its connections from the primary, and ends with it. */
 import { Socket } from 'node:net';
 import { deferred } from '../../core/deferred.js';
 import { type Gateway, startGateway } from '../open-gateway.js';
 import { type FromWorker, type ToWorker, WORKER_MARK, type WorkerSetup } from './messages.js';
 
-/** Whether this process is one. What it starts itself is none. */
+/** Whether this process is a worker. Its own children are not. */
 export function isWorker(env: NodeJS.ProcessEnv): boolean {
   const mark = env[WORKER_MARK];
   delete env[WORKER_MARK];
   return mark === String(process.ppid) && process.send !== undefined;
 }
 
-/** Resolves with the exit code. `explain`: what a person is told of an error, and the exit code. */
+/** Resolves with the exit code. `explain`: the text of an error for a person, and the exit code. */
 export async function runWorker(
   explain: (error: unknown) => { message: string; code: number },
 ): Promise<number> {
   const wire = new PrimaryWire();
   let gateway: Gateway | undefined;
-  // Whatever it is about to do: nobody accepts connections for it any more.
+  // Without a primary no more connections come, so the worker stops at any point.
   let isAlone = false;
   process.once('disconnect', () => {
     isAlone = true;
@@ -49,7 +49,7 @@ async function open(setup: WorkerSetup, wire: PrimaryWire): Promise<Gateway> {
       onReloaded: ({ locate: _, ...reloaded }) => void wire.send({ type: 'configured', loaded: reloaded }),
     },
   });
-  // A file that is wrong by now changes nothing of what was loaded last.
+  // A file that is invalid by now leaves the last one in force.
   if (setup.isReplacement) await gateway.reload('the start of a worker').catch(() => {});
   wire.serve(gateway);
   await wire.send({ type: 'listening', url: gateway.url, consoleUrl: gateway.consoleUrl });
@@ -73,7 +73,7 @@ class PrimaryWire {
     this.#gateway = gateway;
   }
 
-  /** Never rejects: a primary that is gone hears nothing. */
+  /** Never rejects, also when the primary is gone. */
   send(message: FromWorker): Promise<void> {
     return new Promise((resolve) => {
       if (process.connected) process.send?.(message, undefined, undefined, () => resolve());
@@ -124,7 +124,7 @@ class PrimaryWire {
         this.#gateway?.reload(message.by).catch(() => {});
         break;
       case 'stop':
-        // Whatever could not be closed is logged, and ends with the process.
+        // What could not be closed is logged, and ends with the process.
         this.#gateway?.close().catch(() => {});
         break;
     }

@@ -1,17 +1,17 @@
-/** Who is there to answer. Presence is counted; a look at the list counts for a while. Nodes say it to each other. */
+/** Who can answer questions now: open connections, and for a while every look at the list. Nodes share it in the store. */
 import { randomUUID } from 'node:crypto';
 import type { PresenceStore, Present } from '../../store/presence.js';
 import type { PermissionLog } from './rule-cache.js';
 
-/** Clients that poll do so well within this. */
+/** Clients poll more often than this. */
 const SEEN_MS = 60_000;
-/** Somebody who is there is said to be so again and again: a node that was killed says it no more. */
+/** Presence expires unless it is renewed, so that of a killed node nothing stays. */
 const RENEW_MS = 10_000;
 const HOLDS_MS = 30_000;
 
 interface PresenceOptions {
   now: () => number;
-  /** What other nodes are told, and say. */
+  /** Presence on all nodes; undefined where there is one. */
   shared: PresenceStore | undefined;
   log: PermissionLog;
 }
@@ -23,9 +23,9 @@ export class Presence {
   readonly #present = new Map<string | null, number>();
   readonly #seenAt = new Map<string | null, number>();
   #timer: NodeJS.Timeout | undefined;
-  /** Whom the others were told of last. */
-  #told = '[]';
-  #telling: Promise<void> = Promise.resolve();
+  /** The names that were shared last. */
+  #sharedNames = '[]';
+  #sharing: Promise<void> = Promise.resolve();
   #closed = false;
 
   constructor(options: PresenceOptions) {
@@ -65,8 +65,8 @@ export class Presence {
     clearInterval(this.#timer);
     this.#present.clear();
     this.#seenAt.clear();
-    if (this.#told !== '[]') this.#tell();
-    await this.#telling;
+    if (this.#sharedNames !== '[]') this.#share();
+    await this.#sharing;
   }
 
   #isHere(whose: string | null): boolean {
@@ -89,21 +89,21 @@ export class Presence {
 
   #changed(): void {
     if (this.#options.shared === undefined || this.#closed) return;
-    // A client that polls is no news each time.
-    if (namesOf(this.#all()) === this.#told) return;
-    this.#tell();
+    // Renewing a client that polls can wait for the timer.
+    if (namesOf(this.#all()) === this.#sharedNames) return;
+    this.#share();
     this.#timer ??= setInterval(() => {
-      if (this.#told !== '[]') this.#tell();
+      if (this.#sharedNames !== '[]') this.#share();
     }, RENEW_MS).unref();
   }
 
-  #tell(): void {
+  #share(): void {
     const { shared, log } = this.#options;
-    this.#told = namesOf(this.#all());
-    this.#telling = this.#telling
+    this.#sharedNames = namesOf(this.#all());
+    this.#sharing = this.#sharing
       .then(() => shared?.put(this.#node, this.#all()))
       .catch((error: unknown) => {
-        log.warn({ err: error }, 'other nodes could not be told who is present');
+        log.warn({ err: error }, 'presence could not be shared with other nodes');
       });
   }
 }

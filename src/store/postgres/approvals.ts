@@ -107,10 +107,10 @@ export class PostgresApprovals implements ApprovalStore {
   async expireDue(): Promise<Approval[]> {
     const { database, now } = this.#context;
     const due = `FROM approvals WHERE state = 'pending' AND expires_at <= ?`;
-    // One that somebody decides just now is left to them.
+    // Skips a question that another transaction decides now.
     const sql = `SELECT * ${due} ORDER BY number LIMIT ${EXPIRE_BATCH} FOR UPDATE SKIP LOCKED`;
     const expired: Approval[] = [];
-    // Looked at first without a transaction: mostly nothing is due.
+    // Read without a transaction first: mostly nothing is due.
     while ((await database.get(`SELECT 1 AS due ${due} LIMIT 1`, [whole(now())])) !== undefined) {
       const batch = await this.#change(async (queries) => {
         const rows = await queries.all(sql, [whole(now())]);
@@ -138,7 +138,7 @@ export class PostgresApprovals implements ApprovalStore {
     return result;
   }
 
-  /** Why it can no longer be changed; one that is overdue is expired on the spot. */
+  /** Why the question can no longer be changed; an overdue one expires here. */
   async #over(
     queries: Queries,
     approval: Approval,
@@ -151,13 +151,13 @@ export class PostgresApprovals implements ApprovalStore {
   }
 }
 
-/** Nobody else decides about it until the transaction ends. */
+/** Locks the question until the transaction ends. */
 async function lockApproval(queries: Queries, id: string): Promise<Approval | undefined> {
   const row = await queries.get('SELECT * FROM approvals WHERE id = ? FOR UPDATE', [id]);
   return row && readApproval(row);
 }
 
-/** Inside a transaction: cancels whatever waits in a session. */
+/** Inside a transaction: cancels all open questions of a session. */
 export async function cancelPending(
   context: Context,
   queries: Queries,

@@ -2,8 +2,9 @@
  * The pool of connections. A statement outside of a transaction is one round trip. Inside, statements
  * that do not wait for each other are sent together (`pipeline` of `pg`).
  *
- * A transaction whose connection is lost before its end was sent is begun again: the server has undone
- * it. One that is lost while it ends may be written or not, so it is not: the caller is told.
+ * A transaction whose connection breaks before COMMIT was sent runs again, because the server has rolled it
+ * back. If the connection breaks during COMMIT, the outcome is unknown: nothing runs again, and the caller gets
+ * the error.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, ClientConfig, CustomTypesConfig, Pool, PoolClient } from 'pg';
@@ -97,7 +98,7 @@ export class Database implements Queries {
       // As a statement, not as parameters of the start: poolers in between refuse those.
       onConnect: (client) => client.query(settings(limits)),
     });
-    // Of connections that nobody uses: the next user gets another one.
+    // An idle connection failed: the next user gets another one.
     pool.on('error', () => {});
     const createClient = () =>
       new pg.Client({
@@ -139,12 +140,12 @@ export class Database implements Queries {
     }
   }
 
-  /** From here on errors are for clients, who have no business with the host; the cause is for the log. */
+  /** From here on errors are for clients and do not name the host; the cause is for the log. */
   serve(): void {
     this.#serves = true;
   }
 
-  /** A connection is found without waiting out a pause: for the start, which waits itself. */
+  /** Connects without waiting out a pause: for the start, which waits itself. */
   forgetFailures(): void {
     this.#down = undefined;
   }
@@ -289,7 +290,7 @@ function bindable(params: Params): unknown[] {
 /** The server takes 65,535 parameters in one statement. */
 const MOST_PARAMETERS = 30_000;
 
-/** Rows in as few statements as they fit into. `behind` follows the values. Gives what it returns. */
+/** Inserts rows in as few statements as they fit into. `behind` follows the values. Resolves with what they return. */
 export async function insertRows(
   queries: Queries,
   into: string,

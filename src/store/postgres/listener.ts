@@ -1,7 +1,7 @@
 /**
- * The one connection of a node that listens. A connection may be lost without a word, and behind a pooler in
- * transaction mode listening is accepted and nothing ever comes: so it is believed only while it is shown to
- * work. The node notifies itself and sees it come back.
+ * The one connection of a node that listens. A connection may break silently, and behind a pooler in
+ * transaction mode LISTEN is accepted and no notification ever arrives. So the node notifies itself, and
+ * relies on the connection only while its probes come back.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from 'pg';
@@ -19,11 +19,11 @@ export interface ListenerLimits {
 }
 
 interface ListenerOptions {
-  /** Not connected yet. The listener ends it. */
+  /** A connection that is not open yet. The listener ends it. */
   create(): Client;
   notifier: Pick<Notifier, 'origin' | 'notify'>;
   limits: ListenerLimits;
-  /** Another node has written something, or may have while nobody listened. */
+  /** Another node has written something, or may have while this one did not listen. */
   onWake(): void;
   onProven(proven: boolean): void;
 }
@@ -37,7 +37,7 @@ export class Listener {
   #expected: { nonce: string; arrived: () => void } | undefined;
   #probes = 0;
   #proven = false;
-  /** The one that listens now. */
+  /** The connection that listens now. */
   #client: Client | undefined;
 
   constructor(options: ListenerOptions) {
@@ -58,7 +58,7 @@ export class Listener {
     const { first, most } = this.#options.limits.reconnectMs;
     let pauseMs = first;
     while (!this.#stop.signal.aborted) {
-      // Why a connection was lost is the pool's to say, which uses the same server.
+      // The pool uses the same server, and logs why the connection broke.
       const listened = await this.#listen().catch(() => false);
       this.#prove(false);
       pauseMs = listened ? first : Math.min(pauseMs * 2, most);
@@ -91,7 +91,7 @@ export class Listener {
       this.#client = client;
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
-      // What was said before this is not heard any more.
+      // Notifications from before are not delivered.
       onWake();
       while (!this.#stop.signal.aborted && (await Promise.race([lost.promise, beat()])));
     } finally {

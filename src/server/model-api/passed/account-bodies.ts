@@ -1,6 +1,6 @@
 /**
- * Bodies of requests to the shared account. What the gateway has checked is what it sends: JSON is written
- * again as it was read, so that no server finds anything else in it.
+ * Bodies of requests to the shared account. The gateway sends what it has checked: it encodes JSON again
+ * from what it read, so that no server can read it in another way.
  */
 import { GatewayError } from '../../../core/errors.js';
 import type { Exchange } from '../../http/exchange.js';
@@ -16,7 +16,7 @@ export interface AccountBody {
   contentType: string;
 }
 
-/** Undefined where it is empty. Throws GatewayError for what is neither JSON nor a form, and for what names anything that is not the key's own. */
+/** Undefined where it is empty. Throws GatewayError where it is neither JSON nor a form, or names anything that is not the key's own. */
 export async function readAccountBody(
   exchange: Exchange,
   context: ModelApiContext,

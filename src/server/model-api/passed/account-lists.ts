@@ -1,6 +1,6 @@
 /**
- * The account's lists, without what others have made. A page is filled with rows of the key's own from as
- * many pages of the upstream as that takes, and every id in it, cursors included, is one of theirs.
+ * The account's lists, without what other keys have made. A page takes the key's own rows from as many pages
+ * of the upstream as that needs, and every id in it, cursors included, is of such a row.
  */
 import type { JsonObject } from '../../../core/conversation.js';
 import { GatewayError } from '../../../core/errors.js';
@@ -19,18 +19,18 @@ const MOST_PAGES = 20;
 const PAGE_ROWS = 100;
 const MOST_ROWS = 10_000;
 
-/** How a wire names the row that a page begins behind, or ends before. */
+/** How a wire names the row after which a page begins, or before which it ends. */
 const CURSORS = {
   openai: { after: 'after', before: 'before' },
   anthropic: { after: 'after_id', before: 'before_id' },
 } as const;
-/** Anthropic's skills have marks of pages in the place of ids. */
+/** Anthropic's skills have page tokens instead of ids. */
 const PAGE = 'page';
 
 interface Page {
   /** Undefined: as many as the upstream gives at once. */
   limit: number | undefined;
-  /** The name of the cursor; rows are looked through backwards from one that they end before. */
+  /** The name of the cursor; with the one that they end before, rows are read backwards. */
   cursor: string;
   isBackward: boolean;
   from: string | undefined;
@@ -95,7 +95,7 @@ async function collect(
     if (!isObject(body)) return { answer, shown: own };
     const next = nextOf(body, rows, page);
     wanted ??= rows.length;
-    // What a mark of a page says of others is not known: no client gets one, but all of its rows at once.
+    // A page token may say something about other keys: a client gets none, but all of its rows at once.
     const isMarked = 'next_page' in body;
     const most = isMarked ? Number.POSITIVE_INFINITY : wanted;
     const isOver = next === undefined || query.get(next.name) === next.value || pages === MOST_PAGES;
@@ -109,7 +109,7 @@ async function collect(
   }
 }
 
-/** Some upstreams list without anything around the rows. Throws for what is no list: nobody can say whose it is. */
+/** Some upstreams send the bare rows. Throws for what is no list, whose owner cannot be found. */
 function rowsIn(body: unknown): unknown[] {
   const rows = isObject(body) ? body['data'] : body;
   if (Array.isArray(rows)) return rows;
@@ -128,7 +128,7 @@ function nextOf(
   return hasMore === true && typeof id === 'string' ? { name: cursor, value: id } : undefined;
 }
 
-/** Nothing else of what stands around the rows: it is about the whole account. */
+/** Drops every other field beside the rows: they are about the whole account. */
 function listOf(body: JsonObject, rows: readonly JsonObject[], hasMore: boolean): JsonObject {
   const idOf = (row: JsonObject | undefined) => row?.['id'] ?? null;
   return {

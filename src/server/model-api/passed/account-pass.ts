@@ -12,9 +12,9 @@ import { notThere } from '../requests/references.js';
 import type { AccountBody } from './account-bodies.js';
 import { bodyOf, passedHeaders, recordedBody, sendPassed, withoutUsage } from './pass-through.js';
 
-/** Until the provider forgets it, or longer. */
+/** As long as the provider keeps it, or longer. */
 const KEPT_MS = 10 * 365 * 86_400_000;
-/** Fields of an answer that name what the provider has made for whoever asks. */
+/** Fields of an answer that name what the provider has made for the key. */
 const MADE = ['id', 'output_file_id', 'error_file_id'];
 const ANSWER_BYTES = 64 * 1024 * 1024;
 export const PLAIN_ID = /^(?!\.+$)[\w.-]{1,200}$/;
@@ -28,7 +28,7 @@ export function checkKey({ principal }: Exchange): void {
   );
 }
 
-/** The one that the client names, else the first that speaks its wire. */
+/** The upstream that the client names, else the first that speaks its wire. */
 export function upstreamFor(exchange: Exchange, { dispatcher }: ModelApiContext, kind: string): string {
   checkKey(exchange);
   const { headers } = exchange;
@@ -100,7 +100,7 @@ export async function whole(
   }
 }
 
-/** Remembers whose it is before the client hears of it. */
+/** Stores the owner before the client gets the id. */
 export async function sendClaimed(
   exchange: Exchange,
   context: ModelApiContext,
@@ -111,7 +111,7 @@ export async function sendClaimed(
   await sendShown(exchange, context, answer, body);
 }
 
-/** `shown` in the place of what the upstream said. */
+/** Sends `shown` instead of the upstream's body. */
 export async function sendShown(
   exchange: Exchange,
   context: ModelApiContext,

@@ -1,6 +1,6 @@
 /**
  * Files, batches and skills, which a provider keeps for an account. All keys of the gateway share that
- * account, so the gateway remembers which key made what: to every other key it is not there. Only
+ * account, so the gateway remembers which key made what, and answers every other key with 404. Only
  * upstreams with `pass_through` have these routes, and only for keys that may call every model: the
  * models that a batch names are not checked.
  */
@@ -19,7 +19,7 @@ const CALL: Access = { area: 'models', scope: 'call' };
 
 type Method = AccountPass['method'];
 
-/** What may be asked of one of them, behind its id. */
+/** Routes after the id of one of them. */
 const KINDS: Readonly<Record<string, readonly [Method, string][]>> = {
   '/files': [
     ['GET', ''],

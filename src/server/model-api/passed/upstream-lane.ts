@@ -1,6 +1,6 @@
 /**
- * `/upstream/NAME/*`: anything of an upstream, with the gateway's credential, for whoever administers the
- * gateway. Nothing there is anybody's own, so no other key has it.
+ * `/upstream/NAME/*`: every route of an upstream, with the gateway's credential, for keys with `admin`. What is
+ * there has no owner, so other keys have no access.
  */
 import { GatewayError } from '../../../core/errors.js';
 import type { AccountPass } from '../../../engines/engine.js';

@@ -17,23 +17,23 @@ import type { StreamClock } from '../../http/sse-writer.js';
 import type { AnswerOnce } from '../memory/answer-once.js';
 import type { LocalAnswers } from '../memory/local-answers.js';
 
-/** Answers that are made without a reader. */
+/** Answers in the background. */
 interface BackgroundAnswers {
-  /** One of this key that is under way. */
+  /** A run of this key that has not ended. */
   find(id: string, principal: string): Promise<BackgroundAnswer | undefined>;
   cancel(id: string): Promise<void>;
-  /** Undefined where the key has as many under way as it may. */
+  /** Undefined where the key has as many runs as it may. */
   takeOver(dropped: DroppedAnswer): TakenOver | undefined;
-  /** Another process that makes one of this key. */
+  /** The other process that has this run of the key. */
   ownerOf(id: string, principal: string): Promise<string | undefined>;
 }
 
-/** An answer that goes on without the connection that it was asked for on. */
+/** An answer whose connection dropped before it ended. */
 export interface DroppedAnswer {
   exchange: Exchange;
   /** The request as a POST would carry it. */
   body: Buffer;
-  /** As its client got to see it. */
+  /** As the client has seen it. */
   response: JsonObject;
   /** An upstream keeps it, under its own id. */
   isForwarded: boolean;
@@ -41,7 +41,7 @@ export interface DroppedAnswer {
   over: Promise<void>;
 }
 
-/** Where the rest of it goes. */
+/** Takes the rest of a dropped answer. */
 export interface TakenOver {
   take(event: ServerSentEvent): void;
   fail(exchange: Exchange, error: GatewayError): void;
@@ -49,12 +49,12 @@ export interface TakenOver {
 
 export interface BackgroundAnswer {
   readonly id: string;
-  /** As far as it has come. */
+  /** As of its last event. */
   readonly response: JsonObject;
   readonly streams: boolean;
-  /** The events behind `after` are there, and not too many to hold. */
+  /** Whether the events after `after` are in memory. */
   holds(after: number): boolean;
-  /** The text of the events behind `after`, as they come. */
+  /** The text of the events after `after`, as they come. */
   read(after: number): AsyncIterable<Uint8Array>;
 }
 
@@ -77,7 +77,7 @@ export interface ModelApiContext {
   known: KnownParts;
   clock: StreamClock;
   sockets: OpenSockets;
-  /** Answers that only the connection knows which they were given on. */
+  /** Answers that only their own connection may refer to. */
   local: LocalAnswers;
   /**
    * Serves a message of the WebSocket that `opened` has opened as a request of its own, with the same
@@ -92,7 +92,7 @@ export interface ModelApiContext {
   owners: Owners | undefined;
   isDraining(): boolean;
   background: BackgroundAnswers;
-  /** Begins the answer to a request that asks for it in the background, and says so. */
+  /** Begins a run and answers with its state. */
   answerInBackground(exchange: Exchange, body: JsonObject): Promise<void>;
   metrics: Metrics;
   log: Log;

@@ -1,4 +1,4 @@
-/** One answer in the background: it is made without a reader, and whoever asks reads its events from any point. */
+/** One answer in the background. It needs no reader, and every reader may begin at any of its events. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject } from '../../../core/conversation.js';
 import { type Deferred, deferred } from '../../../core/deferred.js';
@@ -9,7 +9,7 @@ import { SseReader } from '../../../transport/sse-reader.js';
 import type { Exchange, SocketMessage } from '../../http/exchange.js';
 import type { StreamWriter } from '../../http/sse-writer.js';
 
-/** Characters of events that are held for readers. Of a longer answer the newest are, and the whole when it is over. */
+/** Characters of events in memory. Of a longer answer only the newest events are held until it ends. */
 const LOG_LIMIT = 16 * 1024 * 1024;
 
 const BEGIN = 'response.created';
@@ -25,7 +25,7 @@ interface BackgroundRunOptions {
   /** The request as a POST that streams would carry it. */
   body: Buffer;
   headers: IncomingHttpHeaders;
-  /** The response before anything was said. */
+  /** The response before its first event. */
   queued: JsonObject;
   /** The client may read its events. */
   streams: boolean;
@@ -37,10 +37,10 @@ export class BackgroundRun implements SocketMessage {
   readonly headers: IncomingHttpHeaders;
   readonly streams: boolean;
   #response: JsonObject;
-  /** Those that are held. */
+  /** Events in memory. */
   #events: LoggedEvent[] = [];
   #size = 0;
-  /** Events so far. */
+  /** Number of events so far. */
   #count = 0;
   #changed: Deferred<void> = deferred();
   #isOver = false;
@@ -52,11 +52,11 @@ export class BackgroundRun implements SocketMessage {
     this.headers = headers;
     this.streams = streams;
     this.#response = queued;
-    // Its client knows its id before anything is said.
+    // The client knows the id before the first event.
     for (const type of [BEGIN, 'response.queued']) this.#log(type, { response: queued });
   }
 
-  /** As far as it has come. */
+  /** The response as of the last event. */
   get response(): JsonObject {
     return this.#response;
   }
@@ -65,12 +65,12 @@ export class BackgroundRun implements SocketMessage {
     return this.#response['status'];
   }
 
-  /** All of its events; undefined where nobody may read them, or they were too many to hold. */
+  /** All events; undefined where the client may not read them, or they were too many to hold. */
   get log(): readonly LoggedEvent[] | undefined {
     return this.streams && this.holds(-1) ? this.#events : undefined;
   }
 
-  /** The events behind `after` can be read. */
+  /** Whether the events after `after` are in memory. */
   holds(after: number): boolean {
     return after + 1 >= this.#first;
   }
@@ -92,7 +92,7 @@ export class BackgroundRun implements SocketMessage {
     this.#told.push(told);
   }
 
-  /** Ends it in a way that its events do not say. */
+  /** Ends the run with a state that no event of it carries. */
   end(how: JsonObject): void {
     if (this.#isOver) return;
     this.#response = { ...this.#response, ...how };
@@ -100,7 +100,7 @@ export class BackgroundRun implements SocketMessage {
     this.close();
   }
 
-  /** Nothing more comes. */
+  /** Ends the streams of all readers. */
   close(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -109,7 +109,7 @@ export class BackgroundRun implements SocketMessage {
     for (const told of this.#told.splice(0)) told(isWhole);
   }
 
-  /** The text of the events behind `after`, as they come, to the end. Throws where it reads too slowly to get them all. */
+  /** The text of the events after `after`, as they come, to the end. Throws for a reader that is too slow to get them all. */
   async *read(after: number): AsyncGenerator<Uint8Array> {
     for (let last = after; ; ) {
       if (!this.holds(last)) throw eventsGone();
@@ -145,7 +145,7 @@ export class BackgroundRun implements SocketMessage {
     this.#count += 1;
     this.#size += text.length;
     this.#events.push({ sequence, text });
-    // Half of them at once: one at a time would move the others with each.
+    // Drops half of them at once: dropping them one by one would move the rest each time.
     if (this.#size > LOG_LIMIT) {
       const dropped = this.#events.splice(0, this.#events.length / 2);
       for (const { text: gone } of dropped) this.#size -= gone.length;
@@ -163,13 +163,13 @@ export function eventsGone(): GatewayError {
   );
 }
 
-/** An event that begins an answer knows nothing of its items. */
+/** The first events of an answer carry no items. */
 function outputOf({ output }: JsonObject, before: JsonObject): readonly unknown[] {
   if (Array.isArray(output) && output.length > 0) return output;
   return Array.isArray(before['output']) ? before['output'] : [];
 }
 
-/** Nobody reads it, so nobody is waited for. */
+/** Nobody reads it, so writing never waits. */
 class LogWriter implements StreamWriter {
   quietTicks = 0;
   readonly stalledTicks = undefined;

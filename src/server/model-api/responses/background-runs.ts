@@ -1,8 +1,7 @@
 /**
- * Answers in the background (`background: true`), for every engine. What was asked is in the store before
- * it begins: an agent's turn goes on when the gateway is back, and any other that was under way is shown as
- * failed, for nobody can tell what became of it. The answer to a message of a WebSocket that has dropped
- * becomes one of them.
+ * Answers in the background (`background: true`), for every engine. The request is stored before the run
+ * begins. After a restart the turn of an agent resumes; any other run is shown as failed, because what became
+ * of it is unknown. When a WebSocket drops, the answer to its message becomes a run.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -28,9 +27,9 @@ import { modelHandler } from '../requests/endpoint.js';
 import { BackgroundRun } from './background-run.js';
 import { sendOwn } from './responses.js';
 
-/** Answers that a key may have under way. */
+/** Runs that a key may have at once. */
 const RUNNING = 64;
-/** How often an agent's turn is begun or resumed. */
+/** How often a turn of an agent may begin or resume. */
 const ATTEMPTS = 3;
 /** Runs of other kinds are in the same table. */
 const PREFIX = 'resp_';
@@ -44,11 +43,11 @@ export interface BackgroundRunsOptions {
   runs: RunStore;
   answers: AnswerMemory;
   log: Log;
-  /** Whoever the key of a run is now; undefined where it is not known any more. */
+  /** The principal of that name now; undefined where its key is gone. */
   principalOf(name: string): Principal | undefined;
   /** Serves a request that no connection waits for. `over` never rejects. */
   serve: Serve;
-  /** The other nodes, where there are some: what one that is gone was making is gone on with when it is asked for. */
+  /** The other nodes, where there are some: this node adopts the run of a lost node when its client asks for it. */
   peers?: Pick<Peers, 'instance' | 'isLost'> | undefined;
 }
 
@@ -56,11 +55,11 @@ interface Running {
   run: BackgroundRun;
   principal: string;
   exchange: Exchange;
-  /** Everything of it is written down. */
+  /** Resolves when the run is stored. */
   settled: Promise<void>;
 }
 
-/** What of a request is kept, so that it can be made again. */
+/** The part of a request that is stored, so that it can be sent again. */
 interface Asked {
   body: JsonObject;
   headers: IncomingHttpHeaders;
@@ -71,7 +70,7 @@ export class BackgroundRuns {
   /** Two gateways of one process are two owners. */
   readonly #owner: string;
   readonly #running = new Map<string, Running>();
-  /** How many of each key are not among them yet. */
+  /** Runs of each key that are not in `#running` yet. */
   readonly #starting = new Map<string, number>();
   #restoring: Promise<void> | undefined;
   #context: ModelApiContext | undefined;
@@ -81,9 +80,9 @@ export class BackgroundRuns {
     this.#owner = `${options.peers?.instance ?? ownerOfThisProcess()}/${randomBytes(4).toString('hex')}`;
   }
 
-  /** Begins it and answers with its state, or with its events. Rejects with `invalid_request`, `rate_limited` or `conflict`. */
+  /** Begins a run and answers with its state, or with its events. Rejects with `invalid_request`, `rate_limited` or `conflict`. */
   async answer(exchange: Exchange, body: JsonObject, context: ModelApiContext): Promise<void> {
-    // What it makes is counted and traced, not that it was asked for.
+    // The run is counted and traced, the request for it is not.
     exchange.traced = false;
     if (body['store'] === false) {
       throw new GatewayError(
@@ -94,7 +93,7 @@ export class BackgroundRuns {
     }
     const id = idOf(exchange);
     const after = body['stream'] === true ? -1 : undefined;
-    // Of a repeat it is known that it asks for the same: see `AnswerOnce`.
+    // `AnswerOnce` has checked that a repeat asks for the same.
     if (await sendOwn(exchange, context, id, { after })) return;
     await this.#start(exchange, id, body, context);
     if (!(await sendOwn(exchange, context, id, { after }))) throw answeredAlready(id);
@@ -109,14 +108,14 @@ export class BackgroundRuns {
       const asked: Asked = { body, headers: rest };
       if (key !== undefined) await keepRequestOf(key, { id, principal: principal.name }, asked, answers);
       const run = { id, principal: principal.name, owner: this.#owner, request: asked };
-      // Two repeats at once: the other one has begun it.
+      // Of two repeats at once, the other one began the run.
       if (await runs.create(run)) this.#begin(id, asked, principal, context);
     } finally {
       leave();
     }
   }
 
-  /** Takes a place among those of the key, until it runs. Throws `rate_limited`. */
+  /** Counts a run of the key until it is in `#running`. Throws `rate_limited`. */
   #enter(principal: string): () => void {
     const starting = this.#starting.get(principal) ?? 0;
     if (this.#isFull(principal)) {
@@ -139,7 +138,7 @@ export class BackgroundRuns {
     return running + (this.#starting.get(principal) ?? 0) >= RUNNING;
   }
 
-  /** Its exchange runs already: what is left of it comes to the run that is returned. */
+  /** The exchange runs already; the rest of its answer goes to the run that is returned. */
   takeOver({ exchange, body, response, isForwarded, over }: DroppedAnswer): BackgroundRun | undefined {
     const { principal, headers } = exchange;
     const { id } = response;
@@ -154,7 +153,7 @@ export class BackgroundRuns {
     return run;
   }
 
-  /** For other nodes, and for the next gateway: what an upstream keeps they ask the upstream for. */
+  /** Stores the run for other nodes and the next process. They ask the upstream for what an upstream keeps. */
   async #note(run: BackgroundRun, principal: string, request: Asked, isForwarded: boolean): Promise<void> {
     const { runs, log } = this.#options;
     if (isForwarded) return;
@@ -176,7 +175,7 @@ export class BackgroundRuns {
     return run?.principal === principal && run.owner !== this.#owner ? run.owner : undefined;
   }
 
-  /** What a node that is gone was making. */
+  /** Adopts the run of a lost node. */
   async #takeOver(id: string, principal: string): Promise<void> {
     const { peers, runs } = this.#options;
     const context = this.#context;
@@ -187,7 +186,7 @@ export class BackgroundRuns {
     if (run?.owner === owner) await this.#adopt(run, context);
   }
 
-  /** Resolves when nothing of it runs; it stays as cancelled. */
+  /** Resolves when the run has ended; it is stored as cancelled. */
   async cancel(id: string): Promise<void> {
     const found = this.#running.get(id);
     found?.exchange.abort(cancelled());
@@ -207,7 +206,7 @@ export class BackgroundRuns {
     return this.#restoring;
   }
 
-  /** What is left belongs to the next gateway. */
+  /** Releases unfinished runs to the next process. */
   async close(): Promise<void> {
     await Promise.all([...this.#running.values()].map(({ settled }) => settled));
     await this.#options.runs.release(this.#owner, RELEASED);
@@ -219,7 +218,7 @@ export class BackgroundRuns {
     }
   }
 
-  /** Goes on with it, or shows it as failed; of those who race, one. */
+  /** Resumes the run, or stores it as failed. Of the processes that race for it, one does. */
   async #adopt(
     { id, owner: from, attempts, session }: Omit<Run, 'request'>,
     context: ModelApiContext,
@@ -266,7 +265,7 @@ export class BackgroundRuns {
     const { runs, log } = this.#options;
     try {
       const cause = causeOf(exchange.failure);
-      // The next gateway goes on with it.
+      // The next process resumes it.
       if (cause === 'gateway-stops' && exchange.facts.session !== undefined) return;
       if (cause === 'person-stopped') run.end({ status: 'cancelled', error: null });
       run.end({ status: 'failed', error: { code: 'server_error', message: 'The answer broke off.' } });
@@ -306,7 +305,7 @@ export class BackgroundRuns {
   }
 }
 
-/** From now on the key stands for this request. Throws `unprocessable` where it stands for another. */
+/** Binds the idempotency key to this request. Throws `unprocessable` where it is bound to another. */
 async function keepRequestOf(
   idempotencyKey: string,
   { id, principal }: { id: string; principal: string },
@@ -330,13 +329,13 @@ function idOf({ id, principal, headers }: Exchange): string {
   return `${PREFIX}${digest.slice(0, 32)}`;
 }
 
-/** The answer says that it is one in the background, and stays where it fails. */
+/** Marks the answer as one in the background, and keeps its row when it fails. */
 function memoryOf(asked: JsonObject): ResponseMemory {
   return {
     async recall(body, principal, context) {
       const recalled = await responseMemory.recall(body, principal, context);
       if (!isObject(body)) return recalled;
-      // Without `saysRaw`: an upstream that gets the client's bytes names the answer itself.
+      // Without `saysRaw`, because an upstream that gets the client's bytes names the answer itself.
       return { body: { ...(recalled?.body ?? body), $background: true } };
     },
     keep(turn, context) {

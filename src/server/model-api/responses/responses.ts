@@ -39,7 +39,7 @@ export const getResponse: ModelApiHandler = async (exchange, context, { id = '' 
 };
 
 /**
- * An answer of this key that is made in the background or kept here: its events behind `after`, or the
+ * An answer of this key that is made in the background or kept here: its events after `after`, or the
  * whole. False where there is none.
  */
 export async function sendOwn(
@@ -88,7 +88,7 @@ export const cancelResponse: ModelApiHandler = async (exchange, context, { id = 
   if (isRunning) await background.cancel(id);
   const turn = await findStoredResponse(id, principal, answers);
   if (turn === undefined) return sendKept(exchange, context, id, 'POST', '/cancel');
-  // What has come to its end stays as it is, and is said again.
+  // An answer that has ended is not changed, and is sent again.
   if (isRunning || turn.response['background'] === true)
     return sendJson(exchange, 200, shown(turn, turn.encrypted));
   throw new GatewayError(
@@ -97,7 +97,7 @@ export const cancelResponse: ModelApiHandler = async (exchange, context, { id = 
   );
 };
 
-/** The events behind the one that the client has read last. */
+/** The events after the last one that the client has read. */
 const afterIn = (query: URLSearchParams): number =>
   readInteger(query, 'starting_after', { default: -1, min: -1, max: Number.MAX_SAFE_INTEGER });
 
@@ -109,7 +109,7 @@ function notStreamed(): GatewayError {
   );
 }
 
-/** To the request that began it, or to one that comes back. */
+/** Answers the request that began the run, or a later one. */
 async function sendEvents(
   exchange: Exchange,
   context: ModelApiContext,

@@ -19,7 +19,7 @@ import type { CliIo } from './shared/command.js';
 const KEY_VARIABLE = 'TOOLGATE_KEY';
 const ANSWER_TIMEOUT_MS = 30_000;
 
-export interface KeyDesk {
+export interface KeyClient {
   /** For the person: where the keys are. */
   readonly place: string;
   list(): Promise<KeyWire[]>;
@@ -30,7 +30,7 @@ export interface KeyDesk {
 }
 
 /** Rejects with GatewayError where neither can be used. */
-export async function openKeyDesk(loaded: LoadedConfig, io: CliIo): Promise<KeyDesk> {
+export async function openKeyClient(loaded: LoadedConfig, io: CliIo): Promise<KeyClient> {
   const address = gatewayAddress(loaded.config.server);
   const isRunning = loaded.config.server.port !== 0 && (await isGateway(address));
   const key = adminKey(loaded, io);
@@ -42,7 +42,7 @@ function adminKey({ config }: LoadedConfig, { env }: CliIo): string | undefined 
   return env[KEY_VARIABLE] || config.server.keys.find(({ scopes }) => scopes.includes('admin'))?.key;
 }
 
-function overApi(origin: string, key: string): KeyDesk {
+function overApi(origin: string, key: string): KeyClient {
   const url = origin.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   const send = async <T>(method: string, path: string, body?: object): Promise<T> => {
     const answer = await fetch(url + path, {
@@ -71,7 +71,7 @@ function messageIn(said: unknown): string {
   return typeof error['message'] === 'string' ? error['message'] : 'The gateway refused it.';
 }
 
-async function inStore({ config, baseDir }: LoadedConfig, isRunning: boolean): Promise<KeyDesk> {
+async function inStore({ config, baseDir }: LoadedConfig, isRunning: boolean): Promise<KeyClient> {
   const location = parseStoreUrl(config.store, baseDir);
   if (location.kind === 'memory') {
     throw new GatewayError(
