@@ -86,10 +86,16 @@ const server = z.strictObject({
     .meta({ description: 'Further names in the Host header that are answered, for a proxy in front.' }),
 });
 
+const teamLimit = (description: string) => z.int().min(1).exactOptional().meta({ description });
+
 const team = z.strictObject({
   budget: budget.exactOptional().meta({
     description: 'What its keys may spend together, beside what each may spend itself. Left out: no limit.',
   }),
+  rpm: teamLimit('Requests to models a minute, of all its keys together.'),
+  tpm: teamLimit('Tokens a minute, of all its keys together, without those that a prompt cache gave.'),
+  max_streams: teamLimit('Answers that its keys may have open at once, together.'),
+  max_agents: teamLimit('Answers of agents that its keys may have open at once, together.'),
 });
 
 const dollars = (description: string) => z.number().nonnegative().meta({ description });

@@ -39,7 +39,9 @@ import { checkQuirks } from '../upstreams/quirks/check-quirks.js';
 import { openAgentParts } from './agent-parts.js';
 import { openAll } from './close-stack.js';
 import { followChanges } from './follow-changes.js';
+import type { SoftLimitPassed } from './limits/budget.js';
 import { KeyLimits } from './limits/key-limits.js';
+import { openLimitClaims } from './limits/open-limit-claims.js';
 import { LiveConfig } from './live-config.js';
 import { openCluster } from './open-cluster.js';
 import { openEngines, openSessions } from './open-engines.js';
@@ -169,16 +171,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     stack.defer(() => sources.close());
     stack.defer(cancelAbandonedQuestions({ sessions, approvals, log }));
 
+    const claims = openLimitClaims(store, cluster?.owner, log);
+    if (claims !== undefined) stack.defer(() => claims.close());
     const keys = stack.adopt(
       await KeyRing.open({
         ...{ keys: resolveKeys(config, baseDir), store: store.keys, log },
-        workers: worker?.role.workers,
+        claims,
       }),
       (opened) => opened.close(),
     );
     notifier = openNotifier(stack, { live, store, approvals, sessions, keys, log });
     const limited = { keys: keys.limits, teams: live.config.teams };
-    const keyLimits = new KeyLimits(limited, store.usage, undefined, (passed) => {
+    const onSoftLimit = (passed: SoftLimitPassed): void => {
       const { key, team, spentUsd, softUsd, usd, per, resetAt } = passed;
       const who = { key, ...(team !== undefined && { team }) };
       log.warn(
@@ -188,7 +192,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       const resets_at = new Date(resetAt * 1000).toISOString();
       const figures = { spent_usd: spentUsd, soft_usd: softUsd, usd, per, resets_at };
       events.publish(key, { type: 'budget', ...who, ...figures });
-    });
+    };
+    const keyLimits = new KeyLimits(limited, store.usage, { onSoftLimit, claims });
     // A reload has the configuration changed by then.
     keys.onChange(() => keyLimits.use(keys.limits, live.config.teams));
     const onUsage = (row: UsageRecord) => keyLimits.count(row);

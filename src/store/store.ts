@@ -18,6 +18,7 @@ import type { AuditLog } from './audit.js';
 import type { Bus } from './bus.js';
 import type { KeyStore } from './keys.js';
 import type { LeaseStore } from './leases.js';
+import type { LimitClaimStore } from './limit-claims.js';
 import type { LimitOverrides } from './limits.js';
 import type { McpStore } from './mcp.js';
 import type { NodeStore } from './nodes.js';
@@ -72,6 +73,7 @@ export interface Store {
   /** Only where several machines can share the store. */
   readonly nodes?: NodeStore;
   readonly presence?: PresenceStore;
+  readonly limitClaims?: LimitClaimStore;
   /**
    * Deletes what is too old or too much, in steps that each take a few milliseconds. Safe to call
    * from several nodes at once; a call while one runs in this process joins it. Rejects when the

@@ -48,9 +48,10 @@ function limitsOf(key: Omit<LimitedKey, 'name'>, usage: UsageStore = new SharedR
   const soft: SoftLimitPassed[] = [];
   let ticks = 0;
   const clock = { now: () => now, monotonic: () => ticks };
-  const limits = new KeyLimits({ keys: [{ name: 'alice', ...key }] }, usage, clock, (passed) =>
-    soft.push(passed),
-  );
+  const limits = new KeyLimits({ keys: [{ name: 'alice', ...key }] }, usage, {
+    clock,
+    onSoftLimit: (passed) => soft.push(passed),
+  });
   const abort = new AbortController();
   const call = { principal: { name: 'alice' }, signal: abort.signal } as unknown as ModelRequest;
   const use = (tokens: number, costUsd = 0): void => {
@@ -303,9 +304,10 @@ describe('the budget of a team', () => {
     let ticks = 0;
     const soft: SoftLimitPassed[] = [];
     const clock = { now: () => MONDAY + ticks, monotonic: () => ticks };
-    const limits = new KeyLimits({ keys: KEYS, teams: { web: { budget } } }, store, clock, (passed) =>
-      soft.push(passed),
-    );
+    const limits = new KeyLimits({ keys: KEYS, teams: { web: { budget } } }, store, {
+      clock,
+      onSoftLimit: (passed) => soft.push(passed),
+    });
     const { signal } = new AbortController();
     return {
       limits,

@@ -1,13 +1,14 @@
 /**
  * What a key may use besides requests a minute: tokens a minute, answers at once, and money a day, week
- * or month, its own and that of its team. Checked before an engine is asked; what has begun is finished,
+ * or month, its own and that of its team, which may limit requests as well. Checked before an engine is asked; what has begun is finished,
  * so a limit is passed by no more than the answers that were open when it was reached.
  */
-import { GatewayError } from '../../core/errors.js';
+import type { LimitClaims } from '../../cluster/limit-claims.js';
 import { onAbort } from '../../core/stopping.js';
 import type { Answer, ModelRequest } from '../../engines/engine.js';
 import type { UsageRecord, UsageStore } from '../../store/usage.js';
 import { type Budget, BudgetMeter, budgetHeaders, type SoftLimitPassed } from './budget.js';
+import { type HolderLimits, HolderMeter } from './holder-meter.js';
 import { type Clock, Spending } from './spending.js';
 
 export interface LimitedKey {
@@ -19,8 +20,13 @@ export interface LimitedKey {
   budget?: Budget;
 }
 
-/** Of teams, by their names. A team that is not among them has no limit. */
-type LimitedTeams = Readonly<Record<string, { budget?: Budget }>>;
+/** What its keys share. */
+interface LimitedTeam extends HolderLimits {
+  budget?: Budget;
+}
+
+/** By their names. A team that is not among them has no limit. */
+type LimitedTeams = Readonly<Record<string, LimitedTeam>>;
 
 /** What is asked for, as far as limits differ by it. */
 export interface Asked {
@@ -30,6 +36,13 @@ export interface Asked {
 
 const CLOCK: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
+interface KeyLimitsOptions {
+  clock?: Clock;
+  onSoftLimit?: (passed: SoftLimitPassed) => void;
+  /** Where other nodes share the limits. */
+  claims?: LimitClaims | undefined;
+}
+
 /** What is checked before it begins. */
 type Metered = Pick<ModelRequest, 'principal' | 'signal'>;
 
@@ -37,14 +50,14 @@ export class KeyLimits {
   readonly #clock: Clock;
   readonly #spending: { readonly key: Spending; readonly team: Spending };
   readonly #onSoftLimit: (passed: SoftLimitPassed) => void;
+  readonly #claims: LimitClaims | undefined;
   #keys = new Map<string, KeyMeter>();
-  #teams = new Map<string, BudgetMeter>();
+  #teams = new Map<string, MeterParts>();
 
   constructor(
     limited: { keys: readonly LimitedKey[]; teams?: LimitedTeams },
     usage: UsageStore,
-    clock: Clock = CLOCK,
-    onSoftLimit: (passed: SoftLimitPassed) => void = () => {},
+    { clock = CLOCK, onSoftLimit = () => {}, claims }: KeyLimitsOptions = {},
   ) {
     this.#clock = clock;
     this.#spending = {
@@ -52,6 +65,7 @@ export class KeyLimits {
       team: new Spending(usage, clock, 'team'),
     };
     this.#onSoftLimit = onSoftLimit;
+    this.#claims = claims;
     this.use(limited.keys, limited.teams);
   }
 
@@ -60,10 +74,10 @@ export class KeyLimits {
     const before = this.#keys;
     const teamsBefore = this.#teams;
     this.#teams = new Map();
-    for (const [name, { budget }] of Object.entries(teams)) {
-      if (budget === undefined) continue;
-      const meter = teamsBefore.get(name) ?? this.#budgetOf('team', name);
-      meter.limit(budget);
+    for (const [name, { budget, ...limits }] of Object.entries(teams)) {
+      const meter = teamsBefore.get(name) ?? this.#partsOf('team', name);
+      meter.budget.limit(budget);
+      meter.used.limit(limits);
       this.#teams.set(name, meter);
     }
     this.#keys = new Map();
@@ -73,7 +87,7 @@ export class KeyLimits {
       const isLimited = [tpm, max_streams, max_agents, budget, team].some((limit) => limit !== undefined);
       const meter =
         before.get(key.name) ??
-        (isLimited ? new KeyMeter(key, this.#budgetOf('key', key.name), this.#clock) : undefined);
+        (isLimited ? new KeyMeter(key.name, this.#partsOf('key', key.name)) : undefined);
       meter?.limit(key, team);
       if (meter !== undefined) this.#keys.set(key.name, meter);
     }
@@ -84,6 +98,7 @@ export class KeyLimits {
     this.#spending.key.add(row.principal, row.costUsd ?? 0);
     if (row.team !== undefined) this.#spending.team.add(row.team, row.costUsd ?? 0);
     this.#keys.get(row.principal)?.count(row);
+    if (row.team !== undefined) this.#teams.get(row.team)?.used.count(row);
   }
 
   /** What the key's answers use has to be known. */
@@ -97,59 +112,79 @@ export class KeyLimits {
   }
 
   /** Rejects where the key has used up what it may; else runs, and counts the answer as open until its end. */
-  within(call: Metered, asked: Asked, run: () => Promise<Answer>): Promise<Answer> {
+  async within(call: Metered, asked: Asked, run: () => Promise<Answer>): Promise<Answer> {
     const meter = this.#keys.get(call.principal.name);
-    return meter === undefined ? run() : meter.within(call.signal, asked, run);
+    if (meter === undefined) return run();
+    const answer = await meter.within(call.signal, asked, run);
+    if (this.#claims?.isAway !== true) return answer;
+    return { ...answer, headers: { ...answer.headers, ...COUNTED_ALONE } };
   }
 
-  #budgetOf(kind: 'key' | 'team', name: string): BudgetMeter {
+  #partsOf(kind: 'key' | 'team', name: string): MeterParts {
     const shared = { clock: this.#clock, onSoftLimit: this.#onSoftLimit };
-    return new BudgetMeter({ kind, name }, { ...shared, spending: this.#spending[kind] });
+    return {
+      budget: new BudgetMeter({ kind, name }, { ...shared, spending: this.#spending[kind] }),
+      used: new HolderMeter({ kind, name }, { now: () => this.#clock.monotonic(), claims: this.#claims }),
+    };
   }
 }
 
+/** The store is away, which has the use of the other nodes. */
+const COUNTED_ALONE = { 'x-toolgate-limits': 'unknown; counted by this node alone' };
+
+interface MeterParts {
+  budget: BudgetMeter;
+  used: HolderMeter;
+}
+
 class KeyMeter {
-  #key: LimitedKey;
-  readonly #budget: BudgetMeter;
+  readonly #name: string;
+  readonly #own: MeterParts;
   /** Shared with the other keys of its team. */
-  #teamBudget: BudgetMeter | undefined;
-  readonly #clock: Clock;
-  readonly #tokens = new MinuteWindow();
-  readonly #open = { streams: 0, agents: 0 };
+  #team: MeterParts | undefined;
+  #hasBudget = false;
 
-  constructor(key: LimitedKey, budget: BudgetMeter, clock: Clock) {
-    this.#key = key;
-    this.#budget = budget;
-    this.#clock = clock;
+  constructor(name: string, own: MeterParts) {
+    this.#name = name;
+    this.#own = own;
   }
 
-  limit(key: LimitedKey, teamBudget: BudgetMeter | undefined): void {
-    this.#key = key;
-    this.#budget.limit(key.budget);
-    this.#teamBudget = teamBudget;
+  limit(key: LimitedKey, team: MeterParts | undefined): void {
+    const { tpm, max_streams, max_agents } = key;
+    this.#own.used.limit({
+      ...(tpm !== undefined && { tpm }),
+      ...(max_streams !== undefined && { max_streams }),
+      ...(max_agents !== undefined && { max_agents }),
+    });
+    this.#own.budget.limit(key.budget);
+    this.#hasBudget = key.budget !== undefined;
+    this.#team = team;
   }
 
-  count({ inputTokens, outputTokens, cacheWriteTokens }: UsageRecord): void {
-    // What a cache gave is not counted by providers either.
-    this.#tokens.add(this.#clock.monotonic(), inputTokens + outputTokens + cacheWriteTokens);
+  count(row: UsageRecord): void {
+    this.#own.used.count(row);
   }
 
   get isMetered(): boolean {
-    return this.#key.tpm !== undefined || this.#budget.isLimited || this.#teamBudget !== undefined;
+    return (
+      this.#own.used.countsTokens ||
+      this.#hasBudget ||
+      this.#team?.budget.isLimited === true ||
+      this.#team?.used.countsTokens === true
+    );
   }
 
   /** Headers for the answer. */
   async check({ hasPrice }: Asked): Promise<Record<string, string>> {
-    this.#checkTokens();
-    const { name } = this.#key;
-    const own = await this.#budget.check(name, hasPrice);
-    const shared = await this.#teamBudget?.check(name, hasPrice);
+    for (const { used } of this.#parts) await used.checkTokens();
+    const own = await this.#own.budget.check(this.#name, hasPrice);
+    const shared = await this.#team?.budget.check(this.#name, hasPrice);
     return budgetHeaders([own, shared].filter((standing) => standing !== undefined));
   }
 
   async within(signal: AbortSignal, asked: Asked, run: () => Promise<Answer>): Promise<Answer> {
     const headers = await this.check(asked);
-    const release = this.#take(signal, asked.isAgent === true);
+    const release = await this.#take(signal, asked.isAgent === true);
     try {
       const answer = await run();
       return {
@@ -163,82 +198,26 @@ class KeyMeter {
     }
   }
 
-  #checkTokens(): void {
-    const { name, tpm } = this.#key;
-    if (tpm === undefined) return;
-    const wait = this.#tokens.waitFor(this.#clock.monotonic(), tpm);
-    if (wait === 0) return;
-    throw new GatewayError(
-      'rate_limited',
-      `The key "${name}" has used up its ${tpm} tokens a minute. Retry in ${wait} s.`,
-      { retryAfter: wait, retryable: true },
-    );
-  }
-
-  /** Nothing is awaited between check and count: two requests at once cannot both take the last place. */
-  #take(signal: AbortSignal, isAgent: boolean): () => void {
-    const { name, max_streams, max_agents } = this.#key;
-    const open = this.#open;
-    if (max_streams !== undefined && open.streams >= max_streams) throw full(name, max_streams, 'answers');
-    if (isAgent && max_agents !== undefined && open.agents >= max_agents) {
-      throw full(name, max_agents, 'agents');
-    }
-    open.streams += 1;
-    if (isAgent) open.agents += 1;
-    let isOpen = true;
-    const release = (): void => {
-      if (!isOpen) return;
-      isOpen = false;
-      open.streams -= 1;
-      if (isAgent) open.agents -= 1;
+  async #take(signal: AbortSignal, isAgent: boolean): Promise<() => void> {
+    const taken: (() => void)[] = [];
+    const release = () => {
+      for (const each of taken.splice(0)) each();
     };
+    try {
+      for (const { used } of this.#parts) taken.push(await used.take(isAgent));
+    } catch (error) {
+      release();
+      throw error;
+    }
     const stopListening = onAbort(signal, release);
     return () => {
       release();
       stopListening();
     };
   }
-}
 
-function full(key: string, most: number, what: 'answers' | 'agents'): GatewayError {
-  return new GatewayError(
-    'rate_limited',
-    `The key "${key}" has ${most} ${what} open at once, which is its limit. Retry when one has ended.`,
-    { retryAfter: 1, retryable: true },
-  );
-}
-
-const SECONDS = 60;
-
-/** A sum over the last 60 seconds, in steps of a second. */
-class MinuteWindow {
-  readonly #sums = new Float64Array(SECONDS);
-  #second = 0;
-
-  add(now: number, amount: number): void {
-    this.#advance(now);
-    this.#sums[this.#second % SECONDS] = (this.#sums[this.#second % SECONDS] ?? 0) + amount;
-  }
-
-  /** Seconds until less than `limit` is left in the window; 0 where that is so. */
-  waitFor(now: number, limit: number): number {
-    this.#advance(now);
-    let sum = this.#sums.reduce((total, each) => total + each, 0);
-    for (let waited = 0; waited < SECONDS; waited += 1) {
-      if (sum < limit) return waited;
-      sum -= this.#sums[(this.#second + 1 + waited) % SECONDS] ?? 0;
-    }
-    return SECONDS;
-  }
-
-  #advance(now: number): void {
-    const second = Math.floor(now / 1000);
-    const passed = Math.min(second - this.#second, SECONDS);
-    for (let i = 1; i <= passed; i += 1) this.#sums[(this.#second + i) % SECONDS] = 0;
-    if (second > this.#second) {
-      if (second - this.#second >= SECONDS) this.#sums.fill(0);
-      this.#second = second;
-    }
+  get #parts(): readonly MeterParts[] {
+    return this.#team === undefined ? [this.#own] : [this.#own, this.#team];
   }
 }
 

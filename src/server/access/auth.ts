@@ -72,8 +72,14 @@ export class Auth {
     return this.#let(access, this.#isOpen(access) ? LOCAL_CLIENT : this.#identify(headers));
   }
 
-  /** As `admit`, and asks the store where only that may know who this is. Rejects also as the store does. */
+  /** As `admit`, by the rate of all nodes; asks the store where only that may know who this is. Rejects also as the store does. */
   async admitRecalled(access: Access, headers: IncomingHttpHeaders): Promise<Principal> {
+    const principal = await this.#recalled(access, headers);
+    if (isCounted(access)) await this.#keys.claimRate(principal);
+    return principal;
+  }
+
+  async #recalled(access: Access, headers: IncomingHttpHeaders): Promise<Principal> {
     const known = this.#isOpen(access) ? LOCAL_CLIENT : this.#findKey(presentedSecrets(headers));
     if (known !== undefined) return this.#let(access, known);
     if (this.isStranger(access, headers)) await this.recall(headers);
@@ -82,10 +88,7 @@ export class Auth {
 
   #let(access: Access, principal: Principal): Principal {
     checkScope(access, principal);
-    const isCounted =
-      (access.area === 'models' && access.uncounted !== true) ||
-      (access.area === 'console' && access.counted === true);
-    if (isCounted) this.countAgainstRate(principal);
+    if (isCounted(access)) this.#keys.countAgainstRate(principal);
     return principal;
   }
 
@@ -190,10 +193,16 @@ export class Auth {
     );
   }
 
-  /** For what asks more than once in one request. Throws `rate_limited`. */
-  countAgainstRate(principal: Principal): void {
+  /** For what asks more than once in one request. Rejects with `rate_limited`. */
+  async countAgainstRate(principal: Principal): Promise<void> {
     this.#keys.countAgainstRate(principal);
+    await this.#keys.claimRate(principal);
   }
+}
+
+function isCounted(access: Access): boolean {
+  if (access.area === 'models') return access.uncounted !== true;
+  return access.area === 'console' && access.counted === true;
 }
 
 function checkScope(access: Access, { name, scopes }: Principal): void {

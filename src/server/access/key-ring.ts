@@ -4,7 +4,9 @@
  * key of it with its first use.
  */
 import { scryptSync } from 'node:crypto';
+import type { LimitClaims } from '../../cluster/limit-claims.js';
 import { GatewayError } from '../../core/errors.js';
+import { MinuteWindow } from '../../core/minute-window.js';
 import type { Principal, Scope } from '../../engines/engine.js';
 import type { Log } from '../../observability/log.js';
 import type { KeyStore, StoredKey } from '../../store/keys.js';
@@ -61,14 +63,25 @@ export const SECRET_PREFIX = 'sk-tg-';
 /** Between two looks for what another process has changed. */
 const LOOK_MS = 1000;
 
+const MINUTE_MS = 60_000;
+/** Where other nodes have used a limit up, which this one cannot know the end of. */
+const ELSEWHERE_WAIT_S = 5;
+
+/** Requests a minute of a key. */
+interface Rate {
+  rpm: number;
+  limit: RateLimit;
+  used: MinuteWindow;
+}
+
 interface KeyRingOptions {
   /** Of the configuration. */
   keys: readonly KeyOptions[];
   /** Those that were made at run time; without it there are none. */
   store?: KeyStore;
   log?: Pick<Log, 'info' | 'warn'>;
-  /** How many processes on one port count by themselves: each has its part of what a key may. */
-  workers?: number | undefined;
+  /** Where other nodes share the limits. */
+  claims?: LimitClaims | undefined;
   now?: () => number;
 }
 
@@ -77,7 +90,7 @@ export class KeyRing {
   readonly hasOperator: boolean;
   readonly #store: KeyStore | undefined;
   readonly #log: KeyRingOptions['log'];
-  readonly #workers: number;
+  readonly #claims: LimitClaims | undefined;
   readonly #now: () => number;
   #configured: readonly KeyOptions[];
   #stored: readonly StoredKey[];
@@ -86,7 +99,7 @@ export class KeyRing {
   #credentials: readonly HeldCredential[] = [];
   #until = new Map<Credential, number>();
   #index = new CredentialIndex<HeldCredential>([]);
-  #rates = new Map<string, { rpm: number; limit: RateLimit }>();
+  #rates = new Map<string, Rate>();
   #isOpen = true;
   /** When the next secret ends by itself: what waits for news in its name ends then too. */
   #nextEnd = Number.POSITIVE_INFINITY;
@@ -107,7 +120,7 @@ export class KeyRing {
   constructor(options: KeyRingOptions, revision = 0, stored: readonly StoredKey[] = []) {
     this.#store = options.store;
     this.#log = options.log;
-    this.#workers = options.workers ?? 1;
+    this.#claims = options.claims;
     this.#now = options.now ?? Date.now;
     this.#configured = options.keys;
     this.#stored = stored;
@@ -143,7 +156,7 @@ export class KeyRing {
     return [
       ...this.#configured,
       ...this.#stored.filter((key) => this.stateOf(key) === 'active').map(limitsOf),
-    ].map((limits) => partOf(limits, this.#workers));
+    ];
   }
 
   find(secret: string): Credential | undefined {
@@ -185,13 +198,26 @@ export class KeyRing {
 
   /** Throws `rate_limited`. */
   countAgainstRate({ name }: Principal): void {
-    const wait = this.#rates.get(name)?.limit.take(performance.now());
-    if (wait === undefined) return;
-    throw new GatewayError(
-      'rate_limited',
-      `The key "${name}" has used up its requests a minute. Retry in ${wait} s.`,
-      { retryAfter: wait, retryable: true },
-    );
+    const rate = this.#rates.get(name);
+    const now = performance.now();
+    const wait = rate?.limit.take(now);
+    if (wait !== undefined) throw usedUp(name, wait);
+    rate?.used.add(now, 1);
+  }
+
+  /** Whether the request that was just counted is within the limit on all nodes. Rejects with `rate_limited`. */
+  async claimRate({ name }: Principal): Promise<void> {
+    const rate = this.#rates.get(name);
+    if (rate === undefined || this.#claims === undefined) return;
+    const { rpm, limit, used } = rate;
+    const claim = {
+      ...{ name: `key rpm ${name}`, limit: rpm, forMs: MINUTE_MS },
+      used: () => used.sum(performance.now()),
+    };
+    if (await this.#claims.covers(claim)) return;
+    limit.giveBack();
+    used.add(performance.now(), -1);
+    throw usedUp(name, ELSEWHERE_WAIT_S);
   }
 
   /** Whether only the store may know it. */
@@ -294,9 +320,18 @@ export class KeyRing {
     for (const { name, rpm } of this.limits) {
       if (rpm === undefined) continue;
       const old = before.get(name);
-      this.#rates.set(name, old?.rpm === rpm ? old : { rpm, limit: new RateLimit(rpm) });
+      const used = old?.used ?? new MinuteWindow();
+      this.#rates.set(name, old?.rpm === rpm ? old : { rpm, limit: new RateLimit(rpm), used });
     }
   }
+}
+
+function usedUp(name: string, wait: number): GatewayError {
+  return new GatewayError(
+    'rate_limited',
+    `The key "${name}" has used up its requests a minute. Retry in ${wait} s.`,
+    { retryAfter: wait, retryable: true },
+  );
 }
 
 const credentialId = ({ principal, tie, until }: HeldCredential): string =>
@@ -348,19 +383,6 @@ function storedPrincipal({ name, team, scopes, models, workspaces, bodyLimitMb }
     workspaces,
     body_limit_mb: bodyLimitMb,
   });
-}
-
-const COUNTED_HERE = ['rpm', 'tpm', 'max_streams', 'max_agents'] as const;
-
-/** Rounded up: no key is shut out. A budget is counted in the store, for all of them. */
-function partOf(limits: KeyLimitOptions, workers: number): KeyLimitOptions {
-  if (workers === 1) return limits;
-  const part = { ...limits };
-  for (const name of COUNTED_HERE) {
-    const limit = part[name];
-    if (limit !== undefined) part[name] = Math.ceil(limit / workers);
-  }
-  return part;
 }
 
 function limitsOf({ name, team, rpm, tpm, maxStreams, maxAgents, budget }: StoredKey): KeyLimitOptions {

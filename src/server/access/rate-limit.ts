@@ -28,6 +28,13 @@ export class RateLimit {
     return undefined;
   }
 
+  /** The request that was taken last was refused by somebody else. */
+  giveBack(): void {
+    this.#next = (this.#next - 1 + this.#limit) % this.#limit;
+    this.#times[this.#next] = Number.NEGATIVE_INFINITY;
+    if (this.#count < this.#limit) this.#count -= 1;
+  }
+
   #grow(): void {
     const larger = new Float64Array(Math.min(this.#limit, this.#times.length * 2));
     larger.set(this.#times);

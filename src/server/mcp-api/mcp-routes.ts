@@ -93,7 +93,7 @@ function serve(server: VirtualServerName): Handler<McpApiContext> {
       exchange.listens = method === 'GET' || methodOf(body) === LISTEN;
       // A batch is as many requests as it has messages; the first was counted on the way in.
       if (server === 'gateway' && Array.isArray(body)) {
-        for (const _ of body.slice(1)) context.auth.countAgainstRate(principal);
+        for (const _ of body.slice(1)) await context.auth.countAgainstRate(principal);
       }
     }
     const request: VirtualRequest = {

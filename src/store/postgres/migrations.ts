@@ -124,6 +124,17 @@ const SCHEMA_10 = `
 ALTER TABLE usage ADD COLUMN team TEXT COLLATE "C" NOT NULL DEFAULT '';
 `;
 
+/** What each node may use of limits that all share. A crash of the server empties it: nodes claim again within a second. */
+const SCHEMA_11 = `
+CREATE UNLOGGED TABLE limit_claims (
+  name TEXT COLLATE "C" NOT NULL,
+  node TEXT COLLATE "C" NOT NULL,
+  claimed BIGINT NOT NULL,
+  until BIGINT NOT NULL,
+  PRIMARY KEY (name, node)
+);
+`;
+
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, sql: SCHEMA_1 },
   { version: 2, sql: SCHEMA_2 },
@@ -135,6 +146,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 8, sql: SCHEMA_8 },
   { version: 9, sql: SCHEMA_9 },
   { version: 10, sql: SCHEMA_10 },
+  { version: 11, sql: SCHEMA_11 },
 ];
 
 /** `TGAT`: the advisory lock of this program's migrations. */

@@ -14,6 +14,7 @@ import { Database, type DatabaseLimits } from './database.js';
 import { PostgresHistoryIndex } from './history.js';
 import { PostgresKeys } from './keys.js';
 import { PostgresLeases } from './leases.js';
+import { PostgresLimitClaims } from './limit-claims.js';
 import { describeLocation, type PostgresLocation } from './location.js';
 import { PostgresMcp } from './mcp.js';
 import { MIGRATIONS, migrate } from './migrations.js';
@@ -78,6 +79,7 @@ class PostgresStore implements Store {
   readonly nodes: PostgresNodes;
   readonly bus: PostgresBus;
   readonly presence: PostgresPresence;
+  readonly limitClaims: PostgresLimitClaims;
   readonly #context: Context;
   readonly #location: string;
   readonly #schemaVersion: number;
@@ -112,6 +114,7 @@ class PostgresStore implements Store {
     this.nodes = new PostgresNodes(context);
     this.bus = new PostgresBus(context, bus);
     this.presence = new PostgresPresence(context);
+    this.limitClaims = new PostgresLimitClaims(context);
   }
 
   prune(now = this.#context.now()): Promise<PruneReport> {
