@@ -62,6 +62,21 @@ it('asks before it runs a command, and runs it after yes', async () => {
   expect(await terminal.exited).toBe(0);
 });
 
+it('takes several pasted lines for one message, and sends it with Enter', async () => {
+  const workspace = await settle({
+    'first line': [
+      (seen) => say(JSON.stringify(seen).includes('first line\\nsecond') ? 'Both.' : 'Only one.'),
+    ],
+  });
+  const terminal = await openChat(workspace);
+  terminal.type('\x1b[200~first line\r\nsecond\x1b[201~');
+  await terminal.shows('second');
+  terminal.type(ENTER);
+  await terminal.shows('Both.');
+  terminal.type(CTRL_D);
+  expect(await terminal.exited).toBe(0);
+});
+
 it('tells the model why it was refused, and makes a rule that holds for the next call', async () => {
   const workspace = await settle({
     'Remove it': [

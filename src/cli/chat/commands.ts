@@ -58,7 +58,9 @@ const COMMANDS: Readonly<Record<string, ChatCommand>> = {
       for (const [name, { argument = '', help }] of Object.entries(COMMANDS)) {
         terminal.write(`  ${`${name} ${argument}`.padEnd(16)}${help}\n`);
       }
-      terminal.write('  A line that ends with \\ goes on. Ctrl-C stops the answer, Ctrl-D leaves.\n');
+      terminal.write(
+        '  Ctrl-J, Alt+Enter or \\ at the end begins another line. Ctrl-C stops the answer, Ctrl-D leaves.\n',
+      );
       return 'go on';
     },
   },

@@ -2,8 +2,8 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { openTerminal } from './terminal.js';
 
-function terminalOf() {
-  const input = new PassThrough();
+function terminalOf(isTTY = false) {
+  const input = Object.assign(new PassThrough(), { isTTY });
   const output = new PassThrough();
   return { input, output, terminal: openTerminal({ input, output, color: false }) };
 }
@@ -24,6 +24,24 @@ describe('a terminal', () => {
     const answer = terminal.ask('? ', { fresh: true });
     input.write('n\n');
     expect(await answer).toBe('n');
+    terminal.close();
+  });
+
+  it('takes several pasted lines for one answer, and a key that is pasted for none', async () => {
+    const { input, terminal } = terminalOf(true);
+    const answer = terminal.ask('> ');
+    // In pieces, as it may come.
+    for (const piece of ['see: \x1b[2', '00~one\r\ntwo\rth\x03ree\n\x1b[20', '1~ end', '\r'])
+      input.write(piece);
+    expect(await answer).toBe('see: one\ntwo\nthree\n end');
+    terminal.close();
+  });
+
+  it('begins another line with Ctrl-J and Alt+Enter', async () => {
+    const { input, terminal } = terminalOf(true);
+    const answer = terminal.ask('> ');
+    input.write('a\nb\x1b\rc\r');
+    expect(await answer).toBe('a\nb\nc');
     terminal.close();
   });
 

@@ -1,13 +1,14 @@
 /** A person at a terminal, one question at a time. */
 import { createInterface, type Interface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { type KeySource, linesOf, PASTE_MARKS, TypedKeys } from './typed-keys.js';
 
 export interface ChatTerminal {
   /** False where the input is a pipe: no person can answer. */
   readonly interactive: boolean;
   readonly color: boolean;
   write(text: string): void;
-  /** A line; undefined when the input has ended or the signal fired. */
+  /** A line, or several that were pasted or ended with Ctrl-J; undefined when the input has ended or the signal fired. */
   ask(prompt: string, options?: AskOptions): Promise<string | undefined>;
   /** All of the input, where it is a pipe. */
   readAll(): Promise<string>;
@@ -29,7 +30,7 @@ export interface AskOptions {
 }
 
 interface TerminalStreams {
-  input: Readable & { isTTY?: boolean };
+  input: Readable & KeySource & { isTTY?: boolean };
   output: Writable;
   color: boolean;
   /** What the arrow keys bring back, the newest last. */
@@ -62,8 +63,10 @@ export function openTerminal({
 
   function open(): Interface {
     if (reader !== undefined) return reader;
+    const keys = interactive ? input.pipe(new TypedKeys(input)) : input;
+    if (interactive) output.write(PASTE_MARKS.on);
     reader = createInterface({
-      input,
+      input: keys,
       output,
       terminal: interactive,
       historySize: HISTORY_LINES,
@@ -74,13 +77,20 @@ export function openTerminal({
       if (waiting?.remember === false) history.shift();
       else if (history[0] !== undefined) onLine(history[0]);
     });
-    reader.on('line', (line) => {
+    reader.on('line', (typed) => {
+      const line = linesOf(typed);
       if (waiting === undefined) lines.push(line);
       else waiting.resolve(line);
     });
     reader.on('SIGINT', interrupt);
     reader.on('close', () => {
       ended = true;
+      if (keys !== input) {
+        output.write(PASTE_MARKS.off);
+        // Nobody reads it any more, and it would keep the process.
+        input.unpipe();
+        input.pause();
+      }
       waiting?.resolve(undefined);
     });
     return reader;
