@@ -108,6 +108,7 @@ export async function openAgentParts(stack: CloseStack, options: AgentPartsOptio
       for (const listener of listeners) listener();
     },
     ...(options.callbackUrl === undefined ? {} : { callbackUrl: options.callbackUrl }),
+    publicUrl: () => live.config.notify?.public_url,
   });
   stack.defer(() => mcp.close());
 

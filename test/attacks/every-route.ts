@@ -12,6 +12,8 @@ export const OPEN_ROUTES: readonly string[] = [
   'GET /readyz',
   'POST /api/session',
   'DELETE /api/session',
+  // For authorisation servers; it says nothing that its address does not (test/e2e/mcp-sign-in.test.ts).
+  'GET /api/mcp/:name/client',
   'GET /api/mcp/:name/callback',
   // A provider's signature, or the proof in a button, takes the place of a key (test/e2e/notify.test.ts).
   'POST /api/notify/:target/answer',

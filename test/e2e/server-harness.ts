@@ -328,6 +328,7 @@ const NO_MCP: McpClient = {
   add: () => Promise.reject(new Error('no server is added here')),
   configure: async () => {},
   remove: async () => false,
+  clientDocument: () => undefined,
   refresh: async () => {},
   reconnect: () => Promise.reject(new Error('there is no server')),
   finishSignIn: () => Promise.reject(new Error('there is no server')),

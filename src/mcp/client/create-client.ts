@@ -7,6 +7,7 @@ import { untilAborted } from '../../core/stopping.js';
 import { HttpClient } from '../../transport/http-client/http-client.js';
 import { ChangeListeners } from './change-listeners.js';
 import type { McpClient, McpServerStatus } from './mcp-client.js';
+import { clientDocumentOf } from './oauth/client-document.js';
 import { createTokenFile } from './oauth/token-file.js';
 import { type EntryContext, ServerEntry } from './server-entry.js';
 import { MCP_LIMITS, type McpLimits } from './wire/limits.js';
@@ -70,6 +71,8 @@ export interface McpClientOptions {
   tokenFile?: string;
   /** Where the browser comes back to after a sign-in to the server; undefined where signing in is impossible. */
   callbackUrl?: (name: string) => string | Promise<string>;
+  /** Where anybody reaches the gateway, for sign-ins; in place of `callbackUrl` where it is https. */
+  publicUrl?: () => string | undefined;
   limits?: Partial<McpLimits>;
   random?: () => number;
   /** Retries by itself after a failure; `doctor` does not. */
@@ -104,6 +107,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
       ),
     ),
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
+    publicUrl: options.publicUrl,
     onTools: () => {
       if (!closed) options.onTools?.();
     },
@@ -233,6 +237,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
       await Promise.all(gone.map(([name]) => remove(name)));
       for (const [name, config] of Object.entries(servers)) if (!entries.has(name)) open(name, config);
     },
+    clientDocument: (name) => clientDocumentOf(options, name),
     async reconnect(name) {
       const entry = get(name);
       await entry.reconnect();

@@ -2,6 +2,7 @@
 import { ChangeListeners } from './change-listeners.js';
 import type { McpClientOptions } from './create-client.js';
 import type { McpClient } from './mcp-client.js';
+import { clientDocumentOf } from './oauth/client-document.js';
 
 /** Connects to the servers of the configuration at once, as `createMcpClient` does. */
 export function createLazyMcpClient(options: McpClientOptions): McpClient {
@@ -32,6 +33,7 @@ export function createLazyMcpClient(options: McpClientOptions): McpClient {
       if (loading === undefined && Object.keys(servers).length === 0) return;
       await (await load()).configure(servers);
     },
+    clientDocument: (name) => clientDocumentOf(options, name),
     refresh: async () => (await load()).refresh(),
     reconnect: async (name) => (await load()).reconnect(name),
     finishSignIn: async (name, answer) => (await load()).finishSignIn(name, answer),

@@ -23,6 +23,8 @@ export interface McpClient {
   configure(servers: Config['mcp_servers']): Promise<void>;
   /** Takes servers that other nodes added or removed. Rejects as the store does. */
   refresh(): Promise<void>;
+  /** What authorisation servers are told of the gateway as a client of that server. Undefined without a public https address. */
+  clientDocument(name: string): object | undefined;
   /** Throws `not_found`. */
   reconnect(name: string): Promise<McpServerStatus>;
   /**

@@ -17,6 +17,7 @@ import type {
   McpToolCallOptions,
   McpToolCallResult,
 } from './mcp-client.js';
+import { publicAddresses } from './oauth/client-document.js';
 import { ServerSignIn, type SignInAnswer } from './oauth/sign-in.js';
 import type { TokenFile } from './oauth/token-file.js';
 import { hasCredential, openWire } from './open-wire.js';
@@ -39,6 +40,7 @@ export interface EntryContext {
   http(): HttpClient;
   tokens: TokenFile;
   callbackUrl?: (name: string) => string | Promise<string>;
+  publicUrl?: (() => string | undefined) | undefined;
   /** The tools of a server have come, gone or changed. */
   onTools(): void;
   /** A server or its tools have changed. */
@@ -253,16 +255,20 @@ export class ServerEntry {
   /** Without anybody who could sign in, only a sign-in of earlier is of use. */
   async #makeSignIn(): Promise<ServerSignIn | undefined> {
     const { config, name } = this.#options;
-    const { callbackUrl, tokens, version, now, limits } = this.#context;
+    const { callbackUrl, publicUrl, tokens, version, now, limits } = this.#context;
     if (config.type === 'stdio') return undefined;
+    const open = callbackUrl && publicAddresses(publicUrl?.(), name);
     const back =
-      callbackUrl === undefined ? await this.#earlierCallback(config.url) : await callbackUrl(name);
+      callbackUrl === undefined
+        ? await this.#earlierCallback(config.url)
+        : (open?.callback ?? (await callbackUrl(name)));
     if (back === undefined) return undefined;
     return new ServerSignIn(await loadSdk(), {
       name,
       url: config.url,
       file: tokens,
       callbackUrl: back,
+      clientMetadataUrl: open?.document,
       version,
       now,
       lifetimeMs: limits.signInMs,

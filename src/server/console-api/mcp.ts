@@ -42,6 +42,18 @@ export const reconnectMcpServer: ConsoleApiHandler = async (exchange, { mcp }, {
   sendJson(exchange, 200, toWire(status, exchange), NO_STORE);
 };
 
+/** For authorisation servers, which look the gateway up by this address. */
+export const describeMcpClient: ConsoleApiHandler = (exchange, { mcp }, { name = '' }) => {
+  const document = mcp.clientDocument(name);
+  if (document === undefined) {
+    throw new GatewayError(
+      'not_found',
+      'This gateway is not looked up as a client: notify.public_url in toolgate.yaml is no https address.',
+    );
+  }
+  sendJson(exchange, 200, document, { 'cache-control': 'public, max-age=3600' });
+};
+
 /**
  * Where the browser comes back to after a sign-in. It brings no cookie of ours, coming from
  * another site; the state that only the started sign-in knows stands in for it.

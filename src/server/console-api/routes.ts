@@ -7,7 +7,14 @@ import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
 import { readEvents } from './events/event-streams.js';
 import { listConsoleModels, listFolders } from './folders.js';
 import { createKey, listKeys, revokeKey, rotateKey } from './keys.js';
-import { addMcpServer, finishMcpSignIn, listMcpServers, reconnectMcpServer, removeMcpServer } from './mcp.js';
+import {
+  addMcpServer,
+  describeMcpClient,
+  finishMcpSignIn,
+  listMcpServers,
+  reconnectMcpServer,
+  removeMcpServer,
+} from './mcp.js';
 import { getMedia } from './media.js';
 import { answerFromProvider, listTargets, testTarget } from './notify.js';
 import { addBrowser, answerFromBrowser, listBrowsers, removeBrowser } from './push.js';
@@ -133,5 +140,6 @@ export const CONSOLE_ROUTES: readonly HttpRoute<ConsoleApiContext>[] = [
     handle: answerFromBrowser,
     whileDraining: true,
   },
+  { method: 'GET', path: '/api/mcp/:name/client', access: PUBLIC, handle: describeMcpClient },
   { method: 'GET', path: '/api/mcp/:name/callback', access: PUBLIC, handle: finishMcpSignIn },
 ];

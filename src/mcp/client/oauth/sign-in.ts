@@ -1,5 +1,5 @@
 /**
- * The gateway as an OAuth client of one MCP server: registers itself, proves itself with PKCE,
+ * The gateway as an OAuth client of one MCP server: is looked up or registers itself, proves itself with PKCE,
  * keeps the tokens, and hands the address of the sign-in to a person.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
@@ -13,6 +13,7 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '../wire/sdk.js';
+import { clientMetadata } from './client-document.js';
 import type { TokenFile } from './token-file.js';
 
 /** What the browser came back with. */
@@ -50,6 +51,8 @@ interface SignInOptions {
   file: TokenFile;
   /** Where the browser comes back to. */
   callbackUrl: string;
+  /** The client id, where it can be looked up. */
+  clientMetadataUrl?: string | undefined;
   version: string;
   now(): number;
   lifetimeMs: number;
@@ -65,12 +68,15 @@ interface Pending {
 export class ServerSignIn implements OAuthClientProvider {
   readonly #sdk: Sdk;
   readonly #options: SignInOptions;
+  /** The SDK takes it where the authorisation server says that it looks clients up. */
+  readonly clientMetadataUrl?: string;
   #pending: Pending | undefined;
   #discovery: OAuthDiscoveryState | undefined;
 
   constructor(sdk: Sdk, options: SignInOptions) {
     this.#sdk = sdk;
     this.#options = options;
+    if (options.clientMetadataUrl !== undefined) this.clientMetadataUrl = options.clientMetadataUrl;
   }
 
   get redirectUrl(): string {
@@ -78,15 +84,8 @@ export class ServerSignIn implements OAuthClientProvider {
   }
 
   get clientMetadata() {
-    return {
-      client_name: 'Toolgate',
-      redirect_uris: [this.#options.callbackUrl],
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'none',
-      software_id: 'toolgate',
-      software_version: this.#options.version,
-    };
+    const { callbackUrl, version } = this.#options;
+    return { ...clientMetadata(callbackUrl), software_id: 'toolgate', software_version: version };
   }
 
   /** The page where a person signs in; undefined while that is not needed. */
@@ -109,7 +108,9 @@ export class ServerSignIn implements OAuthClientProvider {
   }
 
   saveClientInformation(client: StoredOAuthClientInformation): Promise<void> {
-    return this.#update((current) => ({ ...current, client: { ...client } }));
+    // One that is looked up is for one address as well.
+    const redirect_uris = [this.#options.callbackUrl];
+    return this.#update((current) => ({ ...current, client: { redirect_uris, ...client } }));
   }
 
   async tokens(): Promise<StoredOAuthTokens | undefined> {
