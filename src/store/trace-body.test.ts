@@ -31,7 +31,7 @@ function secrets() {
 describe('encodeTraceBody', () => {
   it('decodes no body that is clean', async () => {
     const known = secrets();
-    const stored = encodeTraceBody(recording(Buffer.from('a body'), Buffer.from('a piece')), known);
+    const stored = await encodeTraceBody(recording(Buffer.from('a body'), Buffer.from('a piece')), known);
     expect(known.asked.filter((text) => text.includes('body') || text.includes('piece'))).toEqual([]);
     expect(await decodeTraceBody(stored)).toMatchObject({
       inbound: { body: 'a body' },
@@ -46,7 +46,7 @@ describe('encodeTraceBody', () => {
     ['a piece behind half a character', recording('', Buffer.from(`修${SECRET}`).subarray(2))],
     ['a header', { ...recording('', ''), inbound: { path: SECRET, headers: { a: SECRET }, body: '' } }],
   ])('writes no secret of %s', async (_name, recorded) => {
-    const stored = encodeTraceBody(recorded, secrets());
+    const stored = await encodeTraceBody(recorded, secrets());
     expect(brotliDecompressSync(stored.subarray(1)).includes(SECRET)).toBe(false);
     expect(JSON.stringify(await decodeTraceBody(stored))).toContain('[redacted]');
   });
@@ -54,11 +54,36 @@ describe('encodeTraceBody', () => {
   it('leaves the other parts of a recording with a secret as they are', async () => {
     const known = secrets();
     const half = Buffer.from('修').subarray(0, 2);
-    const stored = encodeTraceBody(recording(`a ${SECRET}`, half), known);
+    const stored = await encodeTraceBody(recording(`a ${SECRET}`, half), known);
     expect(await decodeTraceBody(stored)).toMatchObject({
       inbound: { body: 'a [redacted]' },
       timeline: [{ data: `base64:${half.toString('base64')}` }],
     });
+  });
+
+  it('leaves room for others between the bodies of a large recording', async () => {
+    const large = (name: string) => Buffer.from(`${name} ${SECRET} ${'text '.repeat(60_000)}`);
+    const order: string[] = [];
+    const known = secrets();
+    const stored = encodeTraceBody(recording(large('first'), large('second')), {
+      ...known,
+      redact(text) {
+        order.push(text.split(' ', 1)[0] ?? '');
+        return known.redact(text);
+      },
+    });
+    const others = setImmediate(() => order.push('others'));
+    const { inbound, timeline } = await decodeTraceBody(await stored);
+    clearImmediate(others);
+    expect(order.filter((name) => ['first', 'second', 'others'].includes(name))).toEqual([
+      'first',
+      'others',
+      'second',
+    ]);
+    expect([inbound?.body.slice(0, 16), timeline[0]?.data.slice(0, 17)]).toEqual([
+      'first [redacted]',
+      'second [redacted]',
+    ]);
   });
 });
 

@@ -3,8 +3,9 @@
  * read and written, after a head that says where each begins. As JSON in JSON each of them would be
  * decoded, copied for its redaction, escaped and encoded again, which took longer than the request.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { brotliCompressSync, brotliDecompress, gunzip, constants as zlib } from 'node:zlib';
+import { brotliCompress, brotliCompressSync, brotliDecompress, gunzip, constants as zlib } from 'node:zlib';
 import { encodeChunk, type RecordedRequest, type TracePayload } from '../core/trace-payload.js';
 import { redactJson } from './json.js';
 
@@ -34,18 +35,23 @@ const HEAD_LENGTH_BYTES = 4;
 
 /**
  * A sixth of the time that gzip takes, and half its size: the inbound request and the outbound one say
- * the same, further apart than gzip looks back. So little that a thread of the pool would cost more.
+ * the same, further apart than gzip looks back. So little that a thread of the pool would cost more,
+ * but for the few that do not fit into the memory that is kept.
  */
 const COMPRESSION = {
   [zlib.BROTLI_PARAM_QUALITY]: 0,
   [zlib.BROTLI_PARAM_LGWIN]: 18,
 };
 
+const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
 const decompressOld = promisify(gunzip);
 
-/** Secrets are taken out here: what it gives may be written. */
-export function encodeTraceBody(recorded: RecordedRequest, secrets: Secrets): Buffer {
+/**
+ * Secrets are taken out here: what it gives may be written. Of a large recording no piece of work holds the
+ * event loop for longer than one of its bodies takes.
+ */
+export async function encodeTraceBody(recorded: RecordedRequest, secrets: Secrets): Promise<Buffer> {
   const { cut, inbound, attempts, timeline } = recorded;
   const parts: Part[] = [];
   if (inbound !== null) parts.push(inbound.body);
@@ -61,12 +67,22 @@ export function encodeTraceBody(recorded: RecordedRequest, secrets: Secrets): Bu
   // One look at all of them together mostly shows that there is nothing to take out.
   let { whole, textsAt } = join(head, parts);
   if (!secrets.isClean(whole.subarray(textsAt))) {
-    const clean = parts.map((part) => redactPart(part, secrets));
-    ({ whole, textsAt } = join(head, clean));
+    const clean: Part[] = [];
+    for (const part of parts) {
+      if (part.length > LONG_PART) await nextTurn();
+      clean.push(redactPart(part, secrets));
+    }
+    if (parts.some(({ length }) => length > LONG_PART)) await nextTurn();
+    ({ whole } = join(head, clean));
   }
   const params = { ...COMPRESSION, [zlib.BROTLI_PARAM_SIZE_HINT]: whole.length };
-  return Buffer.concat([Buffer.of(FORM), brotliCompressSync(whole, { params })]);
+  const isKept = whole.length <= SCRATCH_BYTES;
+  const compressed = isKept ? brotliCompressSync(whole, { params }) : await compress(whole, { params });
+  return Buffer.concat([Buffer.of(FORM), compressed]);
 }
+
+/** Of bytes or characters: what a redaction reads in about a millisecond. */
+const LONG_PART = 64 * 1024;
 
 export async function decodeTraceBody(stored: Uint8Array): Promise<TracePayload> {
   if (stored[0] !== FORM) return JSON.parse((await decompressOld(stored)).toString('utf8'));
@@ -113,7 +129,7 @@ function redactPart(part: Part, { redact, isClean }: Secrets): Part {
   return redacted === text ? part : redacted;
 }
 
-/** Valid until the next call. */
+/** Valid until the next call, and the next turn of the event loop, unless it is longer than what is kept. */
 function join(head: object, parts: readonly Part[]): { whole: Buffer; textsAt: number } {
   const lengths = parts.map((part) => (typeof part === 'string' ? Buffer.byteLength(part) : part.length));
   const headText = JSON.stringify({ ...head, lengths });

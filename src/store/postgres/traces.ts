@@ -76,7 +76,7 @@ export class PostgresTraces implements TraceStore {
       try {
         const session = trace.summary['session'];
         prepared.push({
-          ...prepareTrace(trace, payloadSize, this.#context),
+          ...(await prepareTrace(trace, payloadSize, this.#context)),
           id: trace.id,
           session: typeof session === 'string' ? session : null,
         });
@@ -86,7 +86,7 @@ export class PostgresTraces implements TraceStore {
       }
       if (trace.payload === undefined) continue;
       this.#payloadBytes -= payloadSize;
-      // About a millisecond for a usual one, ten for the largest: requests come between them.
+      // About a millisecond for a usual one: requests come between them.
       await nextTurn();
     }
     if (prepared.length > 0) await this.#insert(prepared);

@@ -19,14 +19,18 @@ export interface PreparedTrace {
   payload: Uint8Array | undefined;
 }
 
-/** Redacted and compressed: what it gives may be written. Throws for what cannot be serialised. */
-export function prepareTrace(trace: NewTrace, payloadSize: number, secrets: Secrets): PreparedTrace {
+/** Redacted and compressed: what it gives may be written. Rejects for what cannot be serialised. */
+export async function prepareTrace(
+  trace: NewTrace,
+  payloadSize: number,
+  secrets: Secrets,
+): Promise<PreparedTrace> {
   const { redact } = secrets;
   const clean = (value: unknown) => toJson(redactJson(value, redact));
   const losses = clean(trace.losses);
   const repairs = clean(trace.repairs);
   const summary = clean(trace.summary);
-  const payload = trace.payload && encodeTraceBody(trace.payload, secrets);
+  const payload = trace.payload && (await encodeTraceBody(trace.payload, secrets));
   const values = [
     trace.id,
     trace.principal,

@@ -70,14 +70,14 @@ export class SqliteTraces implements TraceStore {
     const prepared: PreparedTrace[] = [];
     for (const row of rows) {
       try {
-        prepared.push(prepareTrace(row.trace, row.payloadSize, this.#context));
+        prepared.push(await prepareTrace(row.trace, row.payloadSize, this.#context));
       } catch (error) {
         // One trace that cannot be serialised (nested too deep) costs only itself.
         this.#context.onError(error);
       }
       if (row.trace.payload === undefined) continue;
       this.#payloadBytes -= row.payloadSize;
-      // About a millisecond for a usual one, ten for the largest: requests come between them.
+      // About a millisecond for a usual one: requests come between them.
       await nextTurn();
     }
     await this.#context.database.write(() => {
