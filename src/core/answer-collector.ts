@@ -19,7 +19,7 @@ export class AnswerCollector {
   #open: OpenBlock | undefined;
   #chars = 0;
   #head: { id: string; model: string } | undefined;
-  #tail: Pick<AssistantMessage, 'stopReason' | 'stopSequence' | 'usage'> | undefined;
+  #tail: Pick<AssistantMessage, 'stopReason' | 'stopSequence' | 'usage' | 'extensions'> | undefined;
 
   /** Throws the error of an `error` event, and for an answer that is too large. */
   push(events: readonly AnswerEvent[]): void {
@@ -55,8 +55,13 @@ export class AnswerCollector {
         this.#open = undefined;
         return;
       case 'message-delta': {
-        const { stopReason, stopSequence, usage } = event;
-        this.#tail = { stopReason, usage, ...(stopSequence === undefined ? {} : { stopSequence }) };
+        const { stopReason, stopSequence, usage, extensions } = event;
+        this.#tail = {
+          stopReason,
+          usage,
+          ...(stopSequence === undefined ? {} : { stopSequence }),
+          ...(extensions === undefined ? {} : { extensions }),
+        };
         return;
       }
       case 'error':

@@ -199,6 +199,10 @@ export interface ConversationRequest {
   safeguards?: true;
   /** Part of the conversation is encrypted, and only upstreams of this dialect can read it. */
   sealed?: { dialect: DialectName; param: string };
+  /** Nothing but a summary of the conversation is asked for, which takes its place afterwards. */
+  summary?: { instructions?: string };
+  /** The history holds a summary that this gateway made in the place of a provider, and that no provider would take. */
+  ownSummary?: true;
   /** What was said before is kept by an upstream of this dialect; no other can continue it. */
   continues?: Continuation;
   /** It asks for an answer that only its own dialect has, so its bytes are forwarded or it is refused. */
@@ -214,6 +218,8 @@ export type StopReason =
   | 'stop_sequence'
   | 'tool_use'
   | 'pause_turn'
+  /** The answer is a summary that takes the place of the conversation. */
+  | 'compaction'
   | 'refusal'
   | 'context_window_exceeded';
 

@@ -3,14 +3,15 @@
  * them, calls named by a key of the upstream's own. The lifecycle turns them into `AnswerEvent`s:
  * strict, one open block at a time, dense indices. Encoders see only the strict ones.
  */
-import type {
-  Block,
-  Extensions,
-  OpaqueBlock,
-  RedactedThinkingBlock,
-  StopReason,
-  ToolUseBlock,
-  Usage,
+import {
+  type Block,
+  DIALECT_NAMES,
+  type Extensions,
+  type OpaqueBlock,
+  type RedactedThinkingBlock,
+  type StopReason,
+  type ToolUseBlock,
+  type Usage,
 } from './conversation.js';
 import type { GatewayError } from './errors.js';
 
@@ -34,6 +35,8 @@ export type ModelEvent =
   /** Later figures replace earlier ones, field by field. */
   | { type: 'usage'; usage: Partial<Usage> }
   | { type: 'stop'; reason: StopReason; stopSequence?: string }
+  /** Fields of the answer that only one dialect has. */
+  | { type: 'extensions'; extensions: Extensions }
   /** The answer failed. Final. */
   | { type: 'error'; error: GatewayError }
   /** Something of the answer that these events have no place for. */
@@ -57,13 +60,19 @@ export type BlockDelta =
   | { type: 'input'; json: string };
 
 export type AnswerEvent =
-  | { type: 'message-start'; id: string; model: string; usage: Usage }
+  | { type: 'message-start'; id: string; model: string; usage: Usage; extensions?: Extensions }
   | { type: 'block-start'; index: number; block: BlockStart }
   | { type: 'block-delta'; index: number; delta: BlockDelta }
   /** `broken`: the answer fails here, so the block may lack its end. */
   | { type: 'block-stop'; index: number; broken?: true }
   /** Exactly one, last but for `message-stop`. */
-  | { type: 'message-delta'; stopReason: StopReason; stopSequence?: string; usage: Usage }
+  | {
+      type: 'message-delta';
+      stopReason: StopReason;
+      stopSequence?: string;
+      usage: Usage;
+      extensions?: Extensions;
+    }
   | { type: 'message-stop' }
   /** Final; whatever was open is closed before it. */
   | { type: 'error'; error: GatewayError }
@@ -109,4 +118,13 @@ export function eventsOfBlocks(blocks: readonly Block[]): ModelEvent[] {
 
 export function stopEvent(reason: StopReason, stopSequence?: string): ModelEvent {
   return { type: 'stop', reason, ...(stopSequence === undefined ? {} : { stopSequence }) };
+}
+
+/** What each dialect alone says of an answer, said in several pieces. */
+export function mergeExtensions(before: Extensions | undefined, more: Extensions): Extensions {
+  const all: Extensions = { ...before };
+  for (const dialect of DIALECT_NAMES) {
+    if (more[dialect] !== undefined) all[dialect] = { ...all[dialect], ...more[dialect] };
+  }
+  return all;
 }

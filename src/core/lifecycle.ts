@@ -4,10 +4,11 @@
  * only with id and name, `tool_use` exactly when a whole call was emitted and the answer was not
  * cut, nothing after the end. What it had to mend is counted in `repairs`. It never throws.
  */
-import { NO_USAGE, type StopReason, type Usage } from './conversation.js';
+import { type Extensions, NO_USAGE, type StopReason, type Usage } from './conversation.js';
 import { GatewayError } from './errors.js';
-import type { AnswerEvent, BlockStart, ModelEvent } from './events.js';
+import { type AnswerEvent, type BlockStart, type ModelEvent, mergeExtensions } from './events.js';
 import { LossLog } from './losses.js';
+import { CUT_OFF, finalReason } from './stop-reasons.js';
 import { brokenArguments, ToolCallState } from './tool-call-state.js';
 
 export interface LifecycleOptions {
@@ -29,9 +30,6 @@ const HELD_LIMIT = 64 * 1024 * 1024;
 const MAX_CALLS = 2_000;
 /** Rough characters a token, for an upstream that never reports output. */
 export const CHARS_PER_TOKEN = 3.6;
-
-/** Ends that mean the model did not finish what it was saying. */
-const CUT_OFF: ReadonlySet<StopReason> = new Set(['max_tokens', 'context_window_exceeded', 'refusal']);
 
 type Key = number | string;
 
@@ -61,6 +59,7 @@ export class StreamLifecycle {
   #broken: GatewayError | undefined;
   #stop: { reason: StopReason; stopSequence?: string } | undefined;
   #usage: Partial<Usage> = {};
+  #told: { extensions?: Extensions } = {};
 
   constructor(options: LifecycleOptions) {
     this.#options = options;
@@ -112,6 +111,7 @@ export class StreamLifecycle {
       stopReason: reason,
       ...(reason === 'stop_sequence' && stopSequence !== undefined ? { stopSequence } : {}),
       usage: this.usage,
+      ...this.#told,
     });
     this.#out.push({ type: 'message-stop' });
     this.#finished = true;
@@ -140,6 +140,9 @@ export class StreamLifecycle {
         return;
       case 'usage':
         this.#mergeUsage(event.usage);
+        return;
+      case 'extensions':
+        this.#told = { extensions: mergeExtensions(this.#told.extensions, event.extensions) };
         return;
       case 'loss':
         this.losses.add(event.path, event.reason);
@@ -391,7 +394,7 @@ export class StreamLifecycle {
     if (this.#started) return;
     this.#started = true;
     const { id, model } = this.#options;
-    this.#out.push({ type: 'message-start', id, model, usage: this.#startUsage() });
+    this.#out.push({ type: 'message-start', id, model, usage: this.#startUsage(), ...this.#told });
   }
 
   #onStop(event: Extract<ModelEvent, { type: 'stop' }>): void {
@@ -403,14 +406,9 @@ export class StreamLifecycle {
   }
 
   #finalReason(reason: StopReason): StopReason {
-    if (CUT_OFF.has(reason) || reason === 'pause_turn') return reason;
-    if (this.#wholeCalls > 0) {
-      if (reason !== 'tool_use') this.#repair('stop-reason');
-      return 'tool_use';
-    }
-    if (reason !== 'tool_use') return reason;
-    this.#repair('stop-reason');
-    return 'end_turn';
+    const final = finalReason(reason, this.#wholeCalls);
+    if (final !== reason) this.#repair('stop-reason');
+    return final;
   }
 
   #fail(error: GatewayError): void {

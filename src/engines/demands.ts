@@ -7,32 +7,46 @@ import { GatewayError } from '../core/errors.js';
 
 type Keeper = 'native' | 'claude-code' | 'plain';
 
+/** What an upstream is known to keep. */
+interface Able {
+  name: string;
+  dialect: DialectName | undefined;
+  region?: string;
+}
+
 interface Demand {
-  dialect: DialectName;
+  keeps(upstream: Able): boolean;
   /** Engines with a conversation of their own that pass it on with their model calls. */
   engines: readonly Keeper[];
-  refusal(): GatewayError;
+  /** `asked`: those that would have answered. */
+  refusal(asked: readonly Able[]): GatewayError;
 }
 
 /** Wherever the provider likes: what leaving the field out means. */
 const ANYWHERE = 'global';
 
-function demandsOf({ inferenceGeo, sealed, safeguards, continues }: ConversationRequest): Demand[] {
+const speaks =
+  (wire: DialectName) =>
+  ({ dialect }: Able): boolean =>
+    dialect === wire;
+
+function demandsOf(request: ConversationRequest): Demand[] {
+  const { inferenceGeo, sealed, safeguards, continues, summary } = request;
   const demands: Demand[] = [];
   if (inferenceGeo !== undefined && inferenceGeo !== ANYWHERE) {
     demands.push({
-      dialect: 'anthropic-messages',
+      // Anthropic keeps the field itself, where the operator has not said where its models run.
+      keeps: ({ dialect, region }) =>
+        region === undefined
+          ? dialect === 'anthropic-messages'
+          : region.toLowerCase() === inferenceGeo.toLowerCase(),
       engines: ['native', 'plain'],
-      refusal: () =>
-        refused(
-          'inference_geo',
-          `nothing that answers this model can promise to run it in ${JSON.stringify(inferenceGeo.slice(0, 100))}. Leave it out, or ask for a model of an Anthropic upstream.`,
-        ),
+      refusal: (asked) => refused('inference_geo', geoRefusal(inferenceGeo.slice(0, 100), asked)),
     });
   }
   if (sealed !== undefined) {
     demands.push({
-      dialect: sealed.dialect,
+      keeps: speaks(sealed.dialect),
       engines: ['native', 'plain'],
       refusal: () =>
         refused(
@@ -43,7 +57,7 @@ function demandsOf({ inferenceGeo, sealed, safeguards, continues }: Conversation
   }
   if (safeguards === true) {
     demands.push({
-      dialect: 'anthropic-messages',
+      keeps: speaks('anthropic-messages'),
       engines: [],
       // Claude Code reads the name, leaves the field out and checks tool calls itself.
       refusal: () =>
@@ -53,9 +67,20 @@ function demandsOf({ inferenceGeo, sealed, safeguards, continues }: Conversation
         ),
     });
   }
+  if (summary !== undefined) {
+    demands.push({
+      keeps: () => true,
+      engines: [],
+      refusal: () =>
+        refused(
+          'compaction',
+          'this model is an agent, which makes room in its context by itself. Leave it out, and go on with the conversation as it is.',
+        ),
+    });
+  }
   if (continues !== undefined) {
     demands.push({
-      dialect: continues.dialect,
+      keeps: speaks(continues.dialect),
       engines: [],
       refusal: () => unknownHistory(continues, 'Send the whole conversation.'),
     });
@@ -63,26 +88,37 @@ function demandsOf({ inferenceGeo, sealed, safeguards, continues }: Conversation
   return demands;
 }
 
+function geoRefusal(wanted: string, asked: readonly Able[]): string {
+  const known = asked.flatMap(({ name, region }) =>
+    region === undefined ? [] : [`${JSON.stringify(region)} (${name})`],
+  );
+  const wish = `nothing that answers this model can promise to run it in ${JSON.stringify(wanted)}.`;
+  return known.length === 0
+    ? `${wish} Leave it out, or ask for a model of an Anthropic upstream or of one with that region in its configuration.`
+    : `${wish} It runs in ${[...new Set(known)].join(', ')}: ask for that, or for another model.`;
+}
+
 function refused(param: string, why: string): GatewayError {
   return new GatewayError('invalid_request', `${param}: ${why}`, { param });
 }
 
 /** Those of `upstreams` that keep all of it. Throws GatewayError where none does. */
-export function ableUpstreams<T extends { dialect: DialectName | undefined }>(
+export function ableUpstreams<T extends Able>(
   upstreams: readonly T[],
   request: ConversationRequest,
 ): readonly T[] {
   let able = upstreams;
-  for (const { dialect, refusal } of demandsOf(request)) {
-    able = able.filter((upstream) => upstream.dialect === dialect);
-    if (able.length === 0) throw refusal();
+  for (const { keeps, refusal } of demandsOf(request)) {
+    const asked = able;
+    able = able.filter(keeps);
+    if (able.length === 0) throw refusal(asked);
   }
   return able;
 }
 
 /** Before such an engine begins: what it cannot pass on is refused, whatever upstream answers its model requests. */
 export function checkDemands(request: ConversationRequest, engine: Keeper): void {
-  for (const { engines, refusal } of demandsOf(request)) if (!engines.includes(engine)) throw refusal();
+  for (const { engines, refusal } of demandsOf(request)) if (!engines.includes(engine)) throw refusal([]);
 }
 
 /** What a request goes on from, in the words of the API, by the field that names it. */

@@ -161,6 +161,7 @@ const answer = z.strictObject({
       'stop_sequence',
       'refusal',
       'pause_turn',
+      'compaction',
       'model_context_window_exceeded',
     ])
     .optional(),

@@ -9,6 +9,7 @@ const STOP_REASONS = new Set([
   'stop_sequence',
   'tool_use',
   'pause_turn',
+  'compaction',
   'refusal',
   'model_context_window_exceeded',
 ]);

@@ -153,7 +153,10 @@ const NOT_OF_THE_BODY: Readonly<Record<string, string>> = {
 
 /** Fields that the gateway itself keeps, whichever upstream answers. */
 const KEPT_BY_THE_GATEWAY: Readonly<Record<DialectName, Readonly<Record<string, string>>>> = {
-  'anthropic-messages': {},
+  'anthropic-messages': {
+    context_management: 'old results and thinking are cleared here, and the answer says how much',
+    diagnostics: 'answered with what another wire can tell',
+  },
   'openai-chat': { prompt_cache_key: 'breakpoints are set on a wire without such a key' },
   'openai-responses': {
     metadata: 'stored with the answer and repeated in it',
@@ -179,7 +182,8 @@ const ALSO_CALLED: Readonly<Record<string, readonly string[]>> = {
 
 /** An agent marks what is to be cached itself: the client cannot know where its prompt ends. */
 const isKept = (client: DialectName, field: string, engine: string): boolean =>
-  field in KEPT_BY_THE_GATEWAY[client] || (engine !== 'relay' && field === 'cache_control');
+  (field in KEPT_BY_THE_GATEWAY[client] && !(engine !== 'relay' && client === 'anthropic-messages')) ||
+  (engine !== 'relay' && field === 'cache_control');
 
 const isNamed = (field: string, losses: string): boolean =>
   [field, ...(ALSO_CALLED[field] ?? [])].some((name) =>
@@ -338,6 +342,34 @@ describe('what only one provider can keep', () => {
     expect(promised.sent).toContain('"inference_geo":"us"');
     const relay = await open('relay');
     expect((await relay('anthropic-messages', 'openai-chat', { inference_geo: 'global' })).status).toBe(200);
+  });
+
+  it('a place to run in chooses among upstreams by their region, and says which there are', async () => {
+    const requests = new Map<string, readonly unknown[]>();
+    const start = async (name: string) => {
+      const upstream = await startUpstream(inDialect(textAnswer('Hello.')));
+      requests.set(name, upstream.requests);
+      return { ...upstream.config('openai-chat'), region: name };
+    };
+    const asked = () => [...requests].flatMap(([name, sent]) => sent.map(() => name));
+    const { url } = await startTestGateway({
+      config: {
+        upstreams: { a: await start('us'), b: await start('eu') },
+        models: { m: { upstream: ['a', 'b'] } },
+      },
+    });
+    const ask = (inference_geo: string) =>
+      fetch(`${url}/v1/messages`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ ...WIRES['anthropic-messages'].base, model: 'm', inference_geo }),
+      });
+    const answer = await ask('eu');
+    expect([answer.status, answer.headers.get('x-toolgate-losses'), asked()]).toEqual([200, null, ['eu']]);
+    const refused = await ask('jp');
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain('It runs in \\"us\\" (a), \\"eu\\" (b)');
+    expect(asked()).toEqual(['eu']);
   });
 
   it('the summary of a compaction is carried, and what it stands for is not', async () => {

@@ -26,6 +26,7 @@ const STOP_REASONS = new Set([
   'stop_sequence',
   'tool_use',
   'pause_turn',
+  'compaction',
   'refusal',
   'model_context_window_exceeded',
 ]);
@@ -39,6 +40,7 @@ const DELTAS_OF: Readonly<Record<string, readonly string[]>> = {
   tool_use: ['input_json_delta'],
   server_tool_use: ['input_json_delta'],
   mcp_tool_use: ['input_json_delta'],
+  compaction: ['compaction_delta'],
 };
 
 const TOOL_ID = /^[a-zA-Z0-9_-]+$/;
@@ -162,6 +164,7 @@ class AnthropicStream {
       block.value['signature'] =
         (block.value['signature'] ?? '') + at.filled(delta['signature'], 'delta.signature');
     }
+    if (type === 'compaction_delta') block.value['content'] = delta['content'];
     if (type === 'input_json_delta') block.input += at.string(delta['partial_json'], 'delta.partial_json');
   }
 

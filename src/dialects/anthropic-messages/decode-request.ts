@@ -10,6 +10,7 @@ import type {
 } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
 import { Memo } from '../../core/shared-values.js';
+import { isOwnCompaction } from '../shared/compaction.js';
 import { EFFORT_ORDER } from '../shared/effort.js';
 import {
   fail,
@@ -63,6 +64,8 @@ export function decodeCountTokensRequest(value: unknown): ConversationRequest {
     stream: optional(body['stream'], 'stream', readBoolean) ?? false,
     extensions: { [DIALECT]: extensions },
   };
+  if (request.messages.some(({ content }) => content.some(isOwnCompaction))) request.ownSummary = true;
+  decodeCompaction(body['compaction'], request);
   const maxTokens = optional(body['max_tokens'], 'max_tokens', (field, path) => readInteger(field, path, 0));
   if (maxTokens !== undefined) request.maxTokens = maxTokens;
   if (body['tools'] !== undefined && body['tools'] !== null) decodeTools(body['tools'], request);
@@ -84,6 +87,13 @@ export function decodeCountTokensRequest(value: unknown): ConversationRequest {
   if (inferenceGeo !== undefined) request.inferenceGeo = inferenceGeo;
   decodeThread(body['thread'], request);
   return request;
+}
+
+/** Instructions of white space count as none. */
+function decodeCompaction(value: unknown, request: ConversationRequest): void {
+  if (!isObject(value) || value['type'] !== 'summarize') return;
+  const instructions = optional(value['instructions'], 'compaction.instructions', readString);
+  request.summary = instructions === undefined || instructions.trim() === '' ? {} : { instructions };
 }
 
 /** A thread that goes on is a conversation that the provider keeps. */

@@ -43,7 +43,7 @@ describe('a whole answer', () => {
     ['pause_turn', 'pause_turn'],
     ['refusal', 'refusal'],
     ['model_context_window_exceeded', 'context_window_exceeded'],
-    ['compaction', 'pause_turn'],
+    ['compaction', 'compaction'],
     ['of_the_future', 'end_turn'],
     [null, 'end_turn'],
   ])('stop_reason %s is %s', (wire, reason) => {

@@ -24,8 +24,18 @@ export function decodeResponse(body: unknown, names: ToolNames): ModelEvent[] {
   for (const [index, block] of body['content'].entries()) {
     if (isObject(block)) decodeBlock(block, index, names, events);
   }
-  events.push(decodeStop(body));
+  events.push(...ownFields(body), decodeStop(body));
   return events;
+}
+
+/** What only this wire says of an answer. */
+export function ownFields(holder: JsonObject): ModelEvent[] {
+  const told = Object.fromEntries(
+    ['context_management', 'diagnostics'].flatMap((key) =>
+      isObject(holder[key]) ? [[key, holder[key]]] : [],
+    ),
+  );
+  return Object.keys(told).length === 0 ? [] : [{ type: 'extensions', extensions: { [DIALECT]: told } }];
 }
 
 function notAnAnswer(body: unknown): GatewayError {

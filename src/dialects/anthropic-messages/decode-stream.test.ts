@@ -135,7 +135,7 @@ describe('a stream', () => {
         value: { type: 'compaction', content: 'summary', encrypted_content: 'Ev==' },
       },
     });
-    expect(events.at(-1)).toEqual({ type: 'stop', reason: 'pause_turn' });
+    expect(events.at(-1)).toEqual({ type: 'stop', reason: 'compaction' });
   });
 
   it('passes arguments on as they come', () => {

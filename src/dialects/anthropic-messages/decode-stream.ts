@@ -13,6 +13,7 @@ import {
   decodeToolStart,
   inputText,
   opaque,
+  ownFields,
 } from './decode-response.js';
 import { decodeUsage } from './decode-usage.js';
 import { decodeErrorBody, errorObject } from './errors.js';
@@ -137,7 +138,7 @@ class AnthropicStreamDecoder implements StreamDecoder {
       return;
     }
     this.#started = true;
-    out.push(decodeStart(message));
+    out.push(...ownFields(message), decodeStart(message));
   }
 
   #indexOf({ index }: JsonObject): number {
@@ -260,6 +261,7 @@ class AnthropicStreamDecoder implements StreamDecoder {
   #onMessageDelta(value: JsonObject, out: ModelEvent[]): void {
     this.#started = true;
     if (this.#mergeUsage(value['usage'])) out.push({ type: 'usage', usage: { ...this.#usage } });
+    out.push(...ownFields(value));
     const { delta } = value;
     if (this.#stopped || !isObject(delta) || typeof delta['stop_reason'] !== 'string') return;
     this.#closeAll(out);

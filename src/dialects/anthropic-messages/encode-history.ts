@@ -4,6 +4,7 @@
  * before one.
  */
 import type { JsonObject, Message, TextBlock } from '../../core/conversation.js';
+import { withoutOwnCompactions } from '../shared/compaction.js';
 import { EncodeMemo } from '../shared/encode-memo.js';
 import { repairHistory } from '../shared/repair-history.js';
 import { systemReminder } from '../shared/system-reminder.js';
@@ -32,7 +33,8 @@ export function encodeHistory(
   context: EncodeContext,
 ): EncodedHistory {
   const history = new History(system, context);
-  for (const [index, message] of repairHistory(messages, context.losses).entries()) {
+  const said = withoutOwnCompactions(messages, context.losses);
+  for (const [index, message] of repairHistory(said, context.losses).entries()) {
     history.add(message, `messages.${index}`);
   }
   return history.finish();

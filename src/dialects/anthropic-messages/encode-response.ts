@@ -39,6 +39,7 @@ export function encodeResponse(
     stop_sequence: answer.stopSequence ?? null,
     stop_details: null,
     usage: encodeUsage(answer.usage),
+    ...answer.extensions?.[DIALECT],
   } satisfies WireAnswer;
 }
 

@@ -2,7 +2,7 @@
  * The event stream for the client. Events are put together as text: of a delta only its own text
  * needs to be escaped, and a stream is thousands of them.
  */
-import type { Usage } from '../../core/conversation.js';
+import type { Extensions, JsonObject } from '../../core/conversation.js';
 import type { AnswerEvent, BlockDelta, BlockStart } from '../../core/events.js';
 import type { AnswerContext, StreamEncoder } from '../shared/dialect.js';
 import { encodeUsage } from './encode-response.js';
@@ -50,7 +50,7 @@ class AnthropicStreamEncoder implements StreamEncoder {
       case 'block-stop':
         return this.#blockStop(event.index);
       case 'message-start':
-        return messageStart(event.id, this.#model, event.usage);
+        return messageStart(event, this.#model);
       case 'message-delta':
         return messageDelta(event);
       case 'message-stop':
@@ -71,6 +71,10 @@ class AnthropicStreamEncoder implements StreamEncoder {
       const head = `${START}${at},"content_block":${JSON.stringify({ ...rest, input: {} })}}\n\n`;
       return `${head}${DELTA}${at},"delta":${delta({ type: 'input', json: JSON.stringify(input ?? {}) })}}\n\n`;
     }
+    if (block.type === 'opaque' && block.kind === 'compaction') {
+      const { head, piece } = compactionPieces(block.value);
+      return `${START}${at},"content_block":${JSON.stringify(head)}}\n\n${DELTA}${at},"delta":${JSON.stringify(piece)}}\n\n`;
+    }
     return `${START}${at},"content_block":${blockHead(block)}}\n\n`;
   }
 
@@ -80,6 +84,18 @@ class AnthropicStreamEncoder implements StreamEncoder {
     this.#left += 1;
     return '';
   }
+}
+
+/** The API says what a compaction holds in a delta. */
+function compactionPieces(value: JsonObject): { head: JsonObject; piece: JsonObject } {
+  const head = { ...value };
+  const piece: JsonObject = { type: 'compaction_delta' };
+  for (const key of ['content', 'encrypted_content']) {
+    if (!(key in value)) continue;
+    head[key] = null;
+    piece[key] = value[key];
+  }
+  return { head, piece };
 }
 
 function blockHead(block: BlockStart): string {
@@ -118,7 +134,16 @@ function delta(piece: BlockDelta): string {
   }
 }
 
-function messageStart(id: string, model: string, usage: Usage): string {
+/** What the head of a message says; everything else about it comes at its end. */
+const OF_THE_HEAD: ReadonlySet<string> = new Set(['diagnostics']);
+
+function ownFields(extensions: Extensions | undefined, ofTheHead: boolean): JsonObject {
+  const own = Object.entries(extensions?.[DIALECT] ?? {});
+  return Object.fromEntries(own.filter(([key]) => OF_THE_HEAD.has(key) === ofTheHead));
+}
+
+function messageStart(event: AnswerEvent & { type: 'message-start' }, model: string): string {
+  const { id, usage, extensions } = event;
   const message = {
     id,
     type: 'message',
@@ -129,11 +154,13 @@ function messageStart(id: string, model: string, usage: Usage): string {
     stop_sequence: null,
     stop_details: null,
     usage: encodeUsage(usage),
+    ...ownFields(extensions, true),
   };
   return `event: message_start\ndata: ${JSON.stringify({ type: 'message_start', message })}\n\n`;
 }
 
-function messageDelta({ stopReason, stopSequence, usage }: AnswerEvent & { type: 'message-delta' }): string {
+function messageDelta(event: AnswerEvent & { type: 'message-delta' }): string {
+  const { stopReason, stopSequence, usage, extensions } = event;
   const wire = {
     type: 'message_delta',
     delta: {
@@ -142,6 +169,7 @@ function messageDelta({ stopReason, stopSequence, usage }: AnswerEvent & { type:
       stop_details: null,
     },
     usage: encodeUsage(usage),
+    ...ownFields(extensions, false),
   };
   return `event: message_delta\ndata: ${JSON.stringify(wire)}\n\n`;
 }

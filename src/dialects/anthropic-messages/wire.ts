@@ -82,18 +82,18 @@ export const STOP_REASONS: Readonly<Record<StopReason, BetaStopReason>> = {
   stop_sequence: 'stop_sequence',
   tool_use: 'tool_use',
   pause_turn: 'pause_turn',
+  compaction: 'compaction',
   refusal: 'refusal',
   context_window_exceeded: 'model_context_window_exceeded',
 };
 
-/** `compaction` is like `pause_turn`: the client sends the answer back to go on. */
 const NEUTRAL_STOP_REASONS: Readonly<Record<BetaStopReason, StopReason>> = {
   end_turn: 'end_turn',
   max_tokens: 'max_tokens',
   stop_sequence: 'stop_sequence',
   tool_use: 'tool_use',
   pause_turn: 'pause_turn',
-  compaction: 'pause_turn',
+  compaction: 'compaction',
   refusal: 'refusal',
   model_context_window_exceeded: 'context_window_exceeded',
 };

@@ -136,6 +136,7 @@ export const FINISH_REASONS: Readonly<Record<StopReason, FinishReason>> = {
   tool_use: 'tool_calls',
   max_tokens: 'length',
   pause_turn: 'length',
+  compaction: 'length',
   context_window_exceeded: 'length',
   refusal: 'content_filter',
 };

@@ -103,6 +103,7 @@ export const INCOMPLETE: Readonly<Record<StopReason, IncompleteReason | undefine
   tool_use: undefined,
   max_tokens: 'max_output_tokens',
   pause_turn: 'max_output_tokens',
+  compaction: 'max_output_tokens',
   context_window_exceeded: 'max_output_tokens',
   refusal: 'content_filter',
 };

@@ -29,6 +29,7 @@ const SERVED: Record<DialectName, Readonly<Record<string, Served>>> = {
   'anthropic-messages': {
     // The SDK's way to write the header.
     betas: always,
+    compaction: (value) => isObject(value) && value['type'] === 'summarize',
     thread: (value) => isObject(value) && value['type'] === 'continue',
   },
   'openai-chat': {

@@ -15,14 +15,14 @@ import {
 } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent, ToolExtensions } from '../../core/events.js';
+import { CUT_OFF } from '../../core/stop-reasons.js';
 import { brokenArguments } from '../../core/tool-call-state.js';
 import { LIMITS } from './limits.js';
 import type { MessageReporter } from './reporters.js';
 import { type ParsedToolArguments, parseToolArguments } from './tool-call-arguments.js';
 import type { ToolCallStream } from './tool-call-stream.js';
 
-/** Ends that mean the model did not finish what it was saying. */
-const CUT_OFF: ReadonlySet<StopReason> = new Set(['max_tokens', 'context_window_exceeded', 'refusal']);
+const OF_ONE_CALL = 'said of one model call, and an agent answers with several';
 
 export interface CollectedToolCall {
   block: ToolUseBlock;
@@ -216,6 +216,10 @@ export class MessageCollector {
       case 'error':
         this.#error = event.error;
         return false;
+      case 'extensions':
+        return Object.values(event.extensions).flatMap((fields) =>
+          Object.keys(fields).map((path) => ({ type: 'loss', path, reason: OF_ONE_CALL })),
+        );
       case 'loss':
       case 'ping':
         return true;

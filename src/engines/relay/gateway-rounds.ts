@@ -28,6 +28,7 @@ const CUT_OR_PAUSED: ReadonlySet<StopReason> = new Set([
   'context_window_exceeded',
   'refusal',
   'pause_turn',
+  'compaction',
 ]);
 
 /** What came of a call. */

@@ -10,10 +10,11 @@ import type { ModelRoute, ModelRule } from '../../routing/model-router.js';
 import { chainOf, seedOf } from '../../sessions/history/history-fingerprint.js';
 import { atomsOf } from '../../sessions/history/visible-history.js';
 import { isAboutRequest, mayFallBack } from '../../upstreams/failures.js';
-import type { Upstream, UpstreamRequest } from '../../upstreams/upstream.js';
+import type { Upstream, UpstreamAnswer, UpstreamRequest } from '../../upstreams/upstream.js';
 import { ableUpstreams, notForwarded } from '../demands.js';
 import type { Answer, Engine, ModelRequest, SideAnswer, SidePath } from '../engine.js';
 import { CircuitBreakers } from './circuit-breakers.js';
+import { askShortened } from './context-edits.js';
 import type { ProviderTools } from './provider-tools.js';
 import { spliceModel } from './splice-model.js';
 import { ToolSearches } from './tool-searches.js';
@@ -188,6 +189,11 @@ async function attempt(
   };
   const body = changed ? undefined : forwardableBody(upstream, call, route);
   const searched = searches.of(upstream, call, request, route.rule, body);
+  const ask = (asked: ConversationRequest): Promise<UpstreamAnswer> => {
+    const sent = { ...shared, request: asked, ...(efforts === undefined ? {} : { efforts }) };
+    const own = asked === request ? searched : searches.of(upstream, call, asked, route.rule, undefined);
+    return own === undefined ? upstream.call(sent) : own.call(upstream, sent);
+  };
   if (body !== undefined && searched === undefined && upstream.forward !== undefined) {
     const { stream } = request;
     const verbatim = request.verbatim !== undefined;
@@ -203,8 +209,9 @@ async function attempt(
           : { kind: 'bytes', ...forwarded },
     };
   }
-  const asked = { ...shared, request, ...(efforts === undefined ? {} : { efforts }) };
-  const answer = await (searched === undefined ? upstream.call(asked) : searched.call(upstream, asked));
+  const answer = await (upstream.dialect === 'anthropic-messages'
+    ? ask(request)
+    : askShortened(request, ask));
   const { batches, ...rest } = answer;
   return {
     ...rest,
@@ -240,6 +247,7 @@ function affinityOf(
 function forwardableBody(upstream: Upstream, call: ModelRequest, route: ModelRoute): Uint8Array | undefined {
   if (upstream.dialect !== call.clientDialect.name || upstream.forward === undefined) return undefined;
   if (upstream.forwards?.(route.model) === false || call.raw.length === 0) return undefined;
+  if (call.request.ownSummary) return undefined;
   const raw = Buffer.from(call.raw.buffer, call.raw.byteOffset, call.raw.byteLength);
   // A key that may not call every model gets a body that names one model, however it is read.
   const isAsAsked = call.request.model === route.model && call.principal.models.includes('*');

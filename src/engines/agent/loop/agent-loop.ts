@@ -14,6 +14,7 @@ import type {
 } from '../../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../../core/errors.js';
 import type { ModelEvent } from '../../../core/events.js';
+import { isPause } from '../../../core/stop-reasons.js';
 import type { AnswerAssembler, UsageTally } from '../answer-assembler.js';
 import type { AnsweredEnd } from '../driver.js';
 import { LIMITS } from '../limits.js';
@@ -183,12 +184,12 @@ export class AgentLoop {
     if (calls.length === 0 || isOver) {
       this.#reporter?.drop();
       if (spoken.length > 0) transcript.push({ role: 'assistant', content: spoken });
-      if (stopReason === 'pause_turn' && spoken.length > 0) {
+      if (isPause(stopReason) && spoken.length > 0) {
         await this.#options.save?.();
         return undefined;
       }
       if (spoken.length === 0 && !isOver && this.#nudge()) return undefined;
-      const reason = stopReason === 'tool_use' || stopReason === 'pause_turn' ? 'end_turn' : stopReason;
+      const reason = stopReason === 'tool_use' || isPause(stopReason) ? 'end_turn' : stopReason;
       return { kind: 'done', reason, ...(stopSequence === undefined ? {} : { stopSequence }) };
     }
     return this.#runCalls(message);

@@ -137,26 +137,24 @@ export function notesRequest(request: ConversationRequest, question: string): Co
 
 /** The same about the whole of it. What only some upstreams can read stays a demand. */
 export function summaryRequest(request: ConversationRequest): ConversationRequest {
-  const { messages, sealed, continues } = request;
+  const { messages, sealed, continues, summary = {} } = request;
   const maxChars = LIMITS.context.summaryInput * LIMITS.context.window * CHARS_PER_TOKEN;
   return {
-    ...notesRequest(request, summaryQuestion(renderTranscript(messages, maxChars))),
+    ...notesRequest(request, summaryQuestion(renderTranscript(messages, maxChars), summary.instructions)),
     ...(sealed === undefined ? {} : { sealed }),
     ...(continues === undefined ? {} : { continues }),
   };
 }
 
-function summaryQuestion(rendered: string): string {
-  return `<conversation>
-${rendered}
-</conversation>
+function summaryQuestion(rendered: string, instructions: string = SUMMARY_INSTRUCTIONS): string {
+  return `<conversation>\n${rendered}\n</conversation>\n\n${instructions}`;
+}
 
-Write the notes under these headings, leaving out a heading that has nothing:
+const SUMMARY_INSTRUCTIONS = `Write the notes under these headings, leaving out a heading that has nothing:
 Request: what the user wants, in the user's own words where they matter, with every constraint and correction.
 Done: files read, created and changed (full paths) and what changed in them; commands run and how they ended.
 Known: facts found that are needed further on: names, signatures, error messages, decisions and why.
 Open: what is being done right now, and what is still to do, in order.`;
-}
 
 function lastRequest(messages: readonly Message[]): string | undefined {
   for (const { role, content } of messages.toReversed()) {
