@@ -47,6 +47,9 @@ const upstreamOf = <const D extends (typeof UPSTREAM_DIALECTS)[number]>(dialect:
     pass_through: flag(
       'Open its other routes: files, batches and skills, and everything at /upstream/NAME for keys with the scope admin.',
     ).exactOptional(),
+    region: text(
+      'Where its models run (`us`, `eu`): requests with another `inference_geo` go to other upstreams. Left out: an Anthropic upstream is given the field, any other is not asked.',
+    ).exactOptional(),
     timeout_s: seconds('Longest silence of the upstream before the request fails.').default(
       DEFAULTS.upstream.timeout_s,
     ),

@@ -113,6 +113,7 @@ function remoteTargets(
     meter: new TokenMeter(),
     extensions: new ToolExtensionCache(),
     timeouts: timeoutsOf(upstream.timeout_s * 1000),
+    region: upstream.region,
   };
   return targetsOf(name, upstream).map(({ name: target, weight, options }) => ({
     id: targetId(options),

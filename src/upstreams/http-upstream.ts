@@ -37,6 +37,7 @@ import type {
 
 interface HttpUpstreamOptions {
   name: string;
+  region?: string | undefined;
   dialect: Dialect;
   endpoint: Endpoint;
   client: HttpSender;
@@ -95,6 +96,7 @@ const BYTE_LANE_PATH: Record<DialectName, string> = {
 export class HttpUpstream implements Upstream {
   readonly name: string;
   readonly dialect: DialectName;
+  readonly region?: string;
   readonly served: NonNullable<Upstream['served']>;
   readonly #options: HttpUpstreamOptions;
   readonly #extensions: ToolExtensionCache;
@@ -105,6 +107,7 @@ export class HttpUpstream implements Upstream {
   constructor(options: HttpUpstreamOptions) {
     this.name = options.name;
     this.dialect = options.dialect.name;
+    if (options.region !== undefined) this.region = options.region;
     this.served = servedBy(options.endpoint, this.dialect);
     this.#options = options;
     this.#extensions = options.extensions;

@@ -68,6 +68,7 @@ interface Place {
 export class UpstreamPool implements Upstream {
   readonly name: string;
   readonly dialect: DialectName;
+  readonly region?: string;
   /** Of the first target, before it is known which one answers. */
   readonly served: NonNullable<Upstream['served']>;
   readonly #options: PoolOptions;
@@ -78,6 +79,7 @@ export class UpstreamPool implements Upstream {
     this.#options = options;
     this.#first = options.targets[0].upstream;
     this.dialect = this.#first.dialect;
+    if (this.#first.region !== undefined) this.region = this.#first.region;
     this.served = this.#first.served;
   }
 

@@ -10,6 +10,8 @@ export interface Upstream {
   readonly name: string;
   /** What it speaks; undefined for what is embedded. */
   readonly dialect: DialectName | undefined;
+  /** Where its models run, where the operator has said so. */
+  readonly region?: string;
   /** Where it is, and whose it is by the names of OpenTelemetry; undefined for what is embedded. */
   readonly served?: { provider: string; host: string; port: number };
   /** Rejects with a GatewayError until the first real piece of the answer is there. */
