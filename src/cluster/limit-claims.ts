@@ -5,7 +5,7 @@
  */
 import type { LimitClaim, LimitClaimStore } from '../store/limit-claims.js';
 
-export const CLAIM_LIMITS = {
+const CLAIM_LIMITS = {
   /** So often a node says what it uses, and gives back what it does not. */
   exchangeMs: 500,
   /** Of a limit, what a node that uses it holds ready: rounded down, so of less than ten nothing. */

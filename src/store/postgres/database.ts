@@ -7,7 +7,7 @@
  * the error.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client, ClientConfig, CustomTypesConfig, Pool, PoolClient } from 'pg';
+import type { Client, ClientConfig, CustomTypesConfig, Pool, PoolClient, QueryConfig } from 'pg';
 import { GatewayError } from '../../core/errors.js';
 import { isRow, type Row, type SqlValue } from '../sql/rows.js';
 import { isContended, isLost, postgresCode, storeError } from './errors.js';
@@ -19,9 +19,10 @@ export type Params = readonly Value[];
 /**
  * `durable`: on the server's disk when the promise resolves. `relaxed`: survives the death of this
  * process; a crash of the server takes at most the last fraction of a second, and never a row without
- * those that were written before it.
+ * those that were written before it. `unhurried`: durable, and without limits of time for its statements
+ * and locks: a migration takes as long as the tables are large, and other nodes wait for it.
  */
-export type Durability = 'durable' | 'relaxed';
+export type Durability = 'durable' | 'relaxed' | 'unhurried';
 
 export interface Queries {
   all(sql: string, params?: Params): Promise<Row[]>;
@@ -41,6 +42,8 @@ export interface DatabaseLimits {
 
 /** After the server's own limit, the way to it is what hangs. */
 const READ_GRACE_MS = 5000;
+/** What a timer can wait: 24 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const IDLE_MS = 30_000;
 /** Of a connection that mostly waits. */
 const KEEP_ALIVE_MS = 10_000;
@@ -225,6 +228,7 @@ function settings({ statementMs, lockMs, idleInTransactionMs }: DatabaseLimits):
 const BEGIN: Readonly<Record<Durability, string>> = {
   durable: 'BEGIN',
   relaxed: 'BEGIN; SET LOCAL synchronous_commit = off',
+  unhurried: 'BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0',
 };
 
 async function transact<T>(
@@ -237,7 +241,7 @@ async function transact<T>(
   // Sent together with the first statement; where it fails, so does that.
   begun.catch(() => {});
   try {
-    const result = await work(queriesOf(client));
+    const result = await work(queriesOf(client, durability === 'unhurried' ? LONGEST_TIMER_MS : undefined));
     await begun;
     state.ending = true;
     await client.query('COMMIT');
@@ -248,22 +252,38 @@ async function transact<T>(
   }
 }
 
-function queriesOf(client: PoolClient): Queries {
+function queriesOf(client: PoolClient, timeoutMs?: number): Queries {
   return {
-    all: (sql, params = []) => rowsOf(client, sql, params),
-    get: async (sql, params = []) => (await rowsOf(client, sql, params))[0],
-    run: (sql, params = []) => changesOf(client, sql, params),
+    all: (sql, params = []) => rowsOf(client, sql, params, timeoutMs),
+    get: async (sql, params = []) => (await rowsOf(client, sql, params, timeoutMs))[0],
+    run: (sql, params = []) => changesOf(client, sql, params, timeoutMs),
   };
 }
 
-async function rowsOf(client: PoolClient, sql: string, params: Params): Promise<Row[]> {
-  const { rows } = await client.query<Row>(numbered(sql), bindable(params));
+async function rowsOf(client: PoolClient, sql: string, params: Params, timeoutMs?: number): Promise<Row[]> {
+  const { rows } = await client.query<Row>(queryOf(sql, params, timeoutMs));
   return rows.filter(isRow);
 }
 
-async function changesOf(client: PoolClient, sql: string, params: Params): Promise<number> {
-  const { rowCount } = await client.query(numbered(sql), bindable(params));
+async function changesOf(
+  client: PoolClient,
+  sql: string,
+  params: Params,
+  timeoutMs?: number,
+): Promise<number> {
+  const { rowCount } = await client.query(queryOf(sql, params, timeoutMs));
   return rowCount ?? 0;
+}
+
+/** `pg` reads it beside what its types name. */
+interface TimedQuery extends QueryConfig {
+  query_timeout?: number;
+}
+
+/** Without a time of its own, that of the pool. */
+function queryOf(sql: string, params: Params, timeoutMs: number | undefined): TimedQuery {
+  const query = { text: numbered(sql), values: bindable(params) };
+  return timeoutMs === undefined ? query : { ...query, query_timeout: timeoutMs };
 }
 
 /** Statements that were numbered; those of many rows, which are many, are not kept. */

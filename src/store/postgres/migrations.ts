@@ -172,7 +172,7 @@ export function migrate(database: Database, migrations: readonly Migration[]): P
       await queries.run('UPDATE toolgate_schema SET version = ?', [migration.version]);
     }
     return target;
-  });
+  }, 'unhurried');
 }
 
 async function checkServer(queries: Queries, subject: string): Promise<void> {

@@ -143,13 +143,14 @@ describe('migrations', () => {
   const SECOND: Migration = { version: 2, sql: 'ALTER TABLE a ADD COLUMN y BIGINT; UPDATE a SET y = x + 1;' };
   const BROKEN: Migration = { version: 3, sql: 'CREATE TABLE b (x BIGINT); INSERT INTO nowhere VALUES (1);' };
 
-  async function connect(): Promise<Database> {
+  async function connect(hurry: { statementMs?: number; lockMs?: number } = {}): Promise<Database> {
     const limits = {
       connections: 2,
       connectMs: 5000,
       statementMs: 10_000,
       lockMs: 10_000,
       idleInTransactionMs: 10_000,
+      ...hurry,
     };
     const made = await Database.create(parsePostgresUrl(server.url(database), '/'), limits);
     closeAfterTest(() => made.close());
@@ -168,6 +169,13 @@ describe('migrations', () => {
     expect(await migrate(connected, [FIRST, SECOND])).toBe(2);
     expect(await connected.all('SELECT * FROM a')).toEqual([{ x: 1, y: 2 }]);
     expect(await connected.all('SELECT version FROM toolgate_schema')).toEqual([{ version: 2 }]);
+  });
+
+  it('take as long as they need, and other nodes wait for them, whatever limits other statements have', async () => {
+    const SLOW: Migration = { version: 2, sql: 'SELECT pg_sleep(0.3); CREATE TABLE c (x BIGINT);' };
+    const nodes = await Promise.all([1, 2].map(() => connect({ statementMs: 100, lockMs: 100 })));
+    expect(await Promise.all(nodes.map((node) => migrate(node, [FIRST, SLOW])))).toEqual([2, 2]);
+    await expect(nodes[0]?.all('SELECT pg_sleep(10)')).rejects.toThrow();
   });
 
   it('run once when several nodes start on an empty database together', async () => {
