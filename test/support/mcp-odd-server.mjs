@@ -29,6 +29,8 @@ function listTools(cursor) {
       const page = Number(cursor ?? 0);
       return { tools: [tool(`page-${page}`)], ...(page < 4 ? { nextCursor: String(page + 1) } : {}) };
     }
+    case 'says':
+      return { tools: ['say', 'pid'].map(tool) };
     case 'looping':
       return { tools: [tool('only')], nextCursor: 'again' };
     case 'endless-pages':
@@ -96,6 +98,11 @@ const CALLS = {
     answer(id, 'grown');
   },
   pid: (id) => answer(id, String(process.pid)),
+  // What it is told to, with the id of the call where it belongs, and then an answer that is one.
+  say(id, { lines, sound }) {
+    for (const line of lines) process.stdout.write(`${line.replaceAll('"$ID"', JSON.stringify(id))}\n`);
+    answer(id, sound);
+  },
   child(id) {
     const child = spawn(
       process.execPath,
