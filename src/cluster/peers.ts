@@ -25,6 +25,8 @@ interface PeersOptions {
   name: string;
   instance: string;
   secret: string;
+  /** Whether the process of an instance has surely ended. */
+  isGone(instance: string): boolean;
   log: { warn(facts: object, message: string): void };
   now?: () => number;
 }
@@ -65,6 +67,7 @@ export class Peers {
   #steadySince = 0;
   #isSteady = false;
   #looking: Promise<void> | undefined;
+  readonly #listeners = new Set<() => void>();
 
   constructor(options: PeersOptions) {
     this.#options = options;
@@ -73,12 +76,12 @@ export class Peers {
     this.#now = options.now ?? Date.now;
     this.#reader = new ClaimReader(options.secret, options.instance, this.#now);
     this.#ids = new OwnedIds(options.secret, options.instance);
-    this.#timer = setInterval(() => void this.#look().catch(() => {}), NODE_LIMITS.beatMs).unref();
+    this.#timer = setInterval(() => void this.look().catch(() => {}), NODE_LIMITS.beatMs).unref();
   }
 
   /** Another node that was heard of lately. Rejects as the store does. */
   async find(at: NodeReference): Promise<ClusterNode | undefined> {
-    await this.#look();
+    await this.look();
     const { instance: own } = this.#options;
     return this.#known.find(({ name, instance }) => {
       if (instance === own) return false;
@@ -96,8 +99,24 @@ export class Peers {
     const mark = this.#ids.read(id, principal);
     if (mark === undefined) return 'unknown';
     if (mark === this.#ids.markOf(this.instance)) return 'here';
-    await this.#look();
+    await this.look();
     return this.#known.find(({ instance }) => this.#ids.markOf(instance) === mark) ?? 'gone';
+  }
+
+  /** All others that were heard of lately, as of the last look. */
+  get others(): ClusterNode[] {
+    return this.#known.filter(({ instance }) => instance !== this.#options.instance);
+  }
+
+  /** Calls back after each look at who is there. The returned function ends that. */
+  onLook(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Like `isLost`, and at once for a process of this machine that has ended. Rejects as the store does. */
+  async hasEnded(instance: string): Promise<boolean> {
+    return this.#options.isGone(instance) || (await this.isLost(instance));
   }
 
   /**
@@ -105,7 +124,7 @@ export class Peers {
    * then no node is lost yet. Rejects as the store does.
    */
   async isLost(owner: string): Promise<boolean> {
-    await this.#look();
+    await this.look();
     return this.#isSteady && !this.#known.some(({ instance }) => isOf(owner, instance));
   }
 
@@ -209,10 +228,15 @@ export class Peers {
     if (sent?.size === 0) this.#sent.delete(instance);
   }
 
-  #look(): Promise<void> {
-    this.#looking ??= this.#read().finally(() => {
-      this.#looking = undefined;
-    });
+  /** Who is there now. Rejects as the store does. */
+  look(): Promise<void> {
+    this.#looking ??= this.#read()
+      .then(() => {
+        for (const listener of this.#listeners) listener();
+      })
+      .finally(() => {
+        this.#looking = undefined;
+      });
     return this.#looking;
   }
 

@@ -49,7 +49,7 @@ export async function openCluster({
     ...{ nodes: store.nodes, name, instance: owner, address },
     ...{ secret, workspaces, version, isGone, log },
   });
-  const peers = new Peers({ nodes: store.nodes, name, instance: owner, secret, log });
+  const peers = new Peers({ nodes: store.nodes, name, instance: owner, secret, isGone, log });
   const shares = (root: string) => workspaces.some((path) => isWithin(path, root));
   return {
     ...membership,

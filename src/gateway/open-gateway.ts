@@ -164,7 +164,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
     const sessions = stack.adopt(openSessions(config, store, log, cluster), (opened) => opened.close());
 
-    const events = new EventHub({ approvals, log, ...(eventLimits && { limits: eventLimits }) });
+    const events = new EventHub({
+      ...{ approvals, log, instance: cluster?.owner },
+      ...(eventLimits && { limits: eventLimits }),
+    });
     const facts = { sessions, store };
     const describe = (id: string) => describeSession(facts, id);
     const sources = connectSources(events, { approvals, sessions, mcp, log, describeSession: describe });
@@ -290,6 +293,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       notifier,
       onUsage,
       peers: cluster?.peers,
+      onNodeGone: (gone) => sources.look(gone),
       limits: options.limits,
       listener,
       consoleToken: worker?.role.consoleToken,

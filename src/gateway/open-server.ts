@@ -33,6 +33,7 @@ interface ServerOptions
     | 'log'
     | 'onUsage'
     | 'peers'
+    | 'onNodeGone'
     | 'listener'
     | 'consoleToken'
     | 'figures'

@@ -15,6 +15,8 @@ import type { KeyRing } from './access/key-ring.js';
 import { loadSignIns } from './access/sign-ins.js';
 import { EventStreams } from './console-api/events/event-streams.js';
 import { EventHub } from './console-api/events/hub.js';
+import { NODE_EVENTS_PATH } from './console-api/events/node-feed.js';
+import { OtherNodes } from './console-api/events/other-nodes.js';
 import { Connections, onClientError, refuseConnect, sayLastWords } from './http/connections.js';
 import { Exchange, type SocketMessage } from './http/exchange.js';
 import { encodePeerError } from './http/forwarding.js';
@@ -48,6 +50,8 @@ export interface GatewayServerOptions extends SurfaceOptions {
   keys: KeyRing;
   /** Of processes that the gateway itself has started. */
   innerKeys?: InnerKeys;
+  /** Turns of these sessions ended because the node that ran them is gone. */
+  onNodeGone?: (sessions: readonly string[]) => void;
   /** The event hub; without it there are only the server's own events. */
   events?: EventHub;
   metrics?: Metrics;
@@ -77,6 +81,7 @@ export class GatewayServer {
   >;
   readonly #auth: Auth;
   readonly #streams: EventStreams;
+  readonly #others: OtherNodes | undefined;
   readonly #metrics: Metrics;
   readonly #files: StaticFiles;
   readonly #guard: OriginGuard;
@@ -102,7 +107,7 @@ export class GatewayServer {
 
   private constructor(listener: Listener, options: GatewayServerOptions, found: readonly SignIn[]) {
     const { host, loopback, publicHosts, keys, limits } = options;
-    const { store, log, onUsage } = options;
+    const { store, log, onUsage, peers, onNodeGone: onGone } = options;
     const server = listener.begin();
     this.#taken = options.listener === undefined ? undefined : new WeakSet();
     this.port = options.listener === undefined ? listener.port : options.port;
@@ -112,10 +117,13 @@ export class GatewayServer {
     const signIns = { port: this.port, store: store.signIns, log, found };
     const { innerKeys: inner, consoleToken } = options;
     const auth = new Auth({ keys, inner, consoleToken, ...signIns });
+    this.#others = peers && new OtherNodes({ peers, hub: events, log, onGone });
     const streams = new EventStreams({
       hub: events,
       approvals: options.approvals,
-      isStill: (principal, headers) => auth.isStill(principal, headers),
+      others: this.#others,
+      isStill: ({ principal, headers, isOfNode }) =>
+        isOfNode ? auth.isStillNamed(principal) : auth.isStill(principal, headers),
     });
     auth.signIns.onEnd(() => streams.check());
     keys.onChange(() => this.#dismiss());
@@ -191,7 +199,10 @@ export class GatewayServer {
     this.#options.virtualMcp.drain();
     this.#sockets.drain();
     await Promise.all([this.#connections.idle(graceMs), atMost(graceMs, this.#detachedOver())]);
-    for (const exchange of this.#connections.running) exchange.abort(shuttingDown());
+    for (const exchange of this.#connections.running) {
+      // They end when those turns have, and say so.
+      if (exchange.facts.route !== NODE_EVENTS_PATH) exchange.abort(shuttingDown());
+    }
     for (const exchange of this.#detached.keys()) exchange.abort(shuttingDown());
     await Promise.all([this.#connections.idle(ABORT_GRACE_MS), atMost(ABORT_GRACE_MS, this.#detachedOver())]);
     await this.close();
@@ -205,6 +216,7 @@ export class GatewayServer {
   /** At once: every connection is cut. */
   async close(): Promise<void> {
     this.#draining = true;
+    await this.#others?.close();
     if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');
     this.#server.close();

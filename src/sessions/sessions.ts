@@ -60,8 +60,11 @@ export interface Sessions {
   standing(session: Session): SessionProgress | undefined;
   /** The node that runs a turn of the session now, or alone has its folder; undefined where this one may. */
   elsewhere(session: Pick<Session, 'id' | 'metadata'>): Promise<NodeReference | undefined>;
-  /** Sessions with a turn that runs in this process. */
-  running(): string[];
+  /**
+   * All sessions with a turn that runs, in this process or in another one, and perhaps one that is only written to
+   * just now.
+   */
+  running(): Promise<string[]>;
   /**
    * A new session with the same conversation up to its last complete turn, or only the first `keep`
    * turns of it (see `user-turns.ts`). Throws `invalid_request` where there are fewer.

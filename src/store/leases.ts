@@ -27,12 +27,17 @@ export interface LeaseStore {
   release(lease: Lease): Promise<boolean>;
   /** The holders of these leases; free ones are left out. */
   holders(names: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** The holders of all sessions that are held, by session. */
+  heldSessions(): Promise<ReadonlyMap<string, string>>;
   /** For a node that starts again under its old name: what its former process held is free at once. */
   releaseAll(owner: string): Promise<number>;
 }
 
+/** The names of the leases of sessions are from this one on, up to the other. */
+export const SESSION_LEASES = { prefix: 'session:', end: 'session;' } as const;
+
 export function sessionLease(sessionId: string): string {
-  return `session:${sessionId}`;
+  return SESSION_LEASES.prefix + sessionId;
 }
 
 /** Held while the answer to an idempotent request is being made. */

@@ -280,7 +280,7 @@ const NO_SESSIONS: GatewayServerOptions['sessions'] = {
   read: async () => undefined,
   fork: async () => undefined,
   delete: async () => false,
-  running: () => [],
+  running: async () => [],
   standing: () => undefined,
   label: async () => undefined,
   stop: async () => false,
@@ -308,6 +308,7 @@ const NO_LEASES: GatewayServerOptions['store']['leases'] = {
   renew: async () => [],
   release: async () => true,
   holders: async () => new Map(),
+  heldSessions: async () => new Map(),
   releaseAll: async () => 0,
 };
 

@@ -78,12 +78,15 @@ export class OpenStream {
 export class ManualGateway {
   readonly streams: OpenStream[] = [];
   status: number | 'gone' = 200;
+  /** Paths of those who asked once. */
+  readonly asked: string[] = [];
   /** For who asks once. */
   snapshot: ConsoleEvent | undefined;
 
   readonly fetch = async (path: string, init: RequestInit): Promise<Response> => {
     if (this.status === 'gone') throw new TypeError('fetch failed');
     if (this.status !== 200) return new Response('{}', { status: this.status });
+    if (path.includes('once=1')) this.asked.push(path);
     if (path.includes('once=1')) return new Response(JSON.stringify(this.snapshot), { status: 200 });
     let opened: OpenStream | undefined;
     const body = new ReadableStream<Uint8Array>({

@@ -42,7 +42,10 @@ export async function startPeer(answer: AnswerPeer) {
     list: (lostMs) => table.list(lostMs),
   };
   const log = { warn: () => {} };
-  const peers = new Peers({ nodes, name: 'a', instance: 'host/1/1/a', secret: SECRET, log });
+  const peers = new Peers({
+    ...{ nodes, name: 'a', instance: 'host/1/1/a', secret: SECRET, log },
+    isGone: () => false,
+  });
   closeAfterTest(async () => {
     await peers.close();
     server.closeAllConnections();

@@ -137,6 +137,11 @@ export class Auth {
     return this.#find(headers) === principal;
   }
 
+  /** The same for one whom another node vouches for. */
+  isStillNamed(principal: Principal): boolean {
+    return this.#keys.named(principal.name) === principal;
+  }
+
   /**
    * A process of the gateway's own on a path that it may use. It has no rate of its own: the
    * request that it works for was counted.

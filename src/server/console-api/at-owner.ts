@@ -2,11 +2,9 @@
 import { PeerSilent } from '../../cluster/peers.js';
 import { GatewayError } from '../../core/errors.js';
 import type { Session } from '../../store/sessions.js';
-import { readAll } from '../../transport/http-client/http-client.js';
 import type { Exchange } from '../http/exchange.js';
-import { forwardTo, passedHeaders } from '../http/forwarding.js';
+import { answerFrom } from '../http/forwarding.js';
 import { readBody } from '../http/read-request.js';
-import { baseHeaders } from '../http/respond.js';
 import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
 import { findSession } from './request.js';
 
@@ -36,16 +34,7 @@ export async function forwardToOwner(
   const node = at && (await peers.find(at));
   if (node === undefined) return false;
   try {
-    const body = await bodyOf();
-    const answer = await forwardTo(node, peers, exchange, { body });
-    const whole = await readAll(answer.body, limits.bodyBytes);
-    const { 'content-type': contentType } = answer.headers;
-    exchange.response.writeHead(answer.status, {
-      ...baseHeaders(exchange),
-      ...passedHeaders(answer.headers, node.name),
-      ...(contentType === undefined ? {} : { 'content-type': contentType, 'content-length': whole.length }),
-    });
-    exchange.response.end(whole);
+    await answerFrom(node, exchange, { peers, limits }, await bodyOf());
     return true;
   } catch (error) {
     if (!(error instanceof PeerSilent)) throw error;

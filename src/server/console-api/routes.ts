@@ -4,7 +4,8 @@ import type { HttpRoute } from '../http/route-table.js';
 import { answerApproval, extendApproval, getApproval, listApprovals } from './approvals.js';
 import { atOwner } from './at-owner.js';
 import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
-import { readEvents } from './events/event-streams.js';
+import { readEvents, readNodeEvents } from './events/event-streams.js';
+import { NODE_EVENTS_PATH } from './events/node-feed.js';
 import { listConsoleModels, listFolders } from './folders.js';
 import { createKey, listKeys, revokeKey, rotateKey } from './keys.js';
 import {
@@ -90,6 +91,7 @@ export const CONSOLE_ROUTES: readonly HttpRoute<ConsoleApiContext>[] = [
   { method: 'GET', path: '/api/models', access: CONSOLE, handle: listConsoleModels },
   { method: 'GET', path: '/api/folders', access: CONSOLE, handle: listFolders },
   { method: 'GET', path: '/api/events', access: CONSOLE, handle: readEvents },
+  { method: 'GET', path: NODE_EVENTS_PATH, access: CONSOLE, handle: readNodeEvents, whileDraining: true },
   { method: 'GET', path: '/api/status', access: CONSOLE, handle: showStatus },
   { method: 'GET', path: '/api/tools', access: CONSOLE, handle: listTools },
   { method: 'GET', path: '/api/traces', access: CONSOLE, handle: listTraces },

@@ -28,7 +28,7 @@ async function openList() {
       return store.sessions.list(query);
     },
     get: (id: string) => store.sessions.get(id),
-    running: () => [],
+    running: async () => [],
     standing: () => undefined,
   };
   return { asked, store, context: { sessions, store } };

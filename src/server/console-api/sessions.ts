@@ -225,8 +225,9 @@ export async function listByStatus(
   const mostLooks = query.search === undefined ? MOST_LOOKS.list : MOST_LOOKS.search;
   const items: SessionWire[] = [];
   let { cursor } = query;
+  const running = await context.sessions.running();
   for (let looks = 1; ; looks++) {
-    const narrow = narrowed(status, context.sessions.running());
+    const narrow = narrowed(status, running);
     const page = await context.sessions.list({
       ...query,
       ...narrow,

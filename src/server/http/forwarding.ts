@@ -11,7 +11,9 @@ import type { ClusterNode } from '../../store/nodes.js';
 import { readAll } from '../../transport/http-client/http-client.js';
 import type { HttpResponse } from '../../transport/http-client/types.js';
 import type { EncodeError, Exchange } from './exchange.js';
+import type { Limits } from './limits.js';
 import { clientHeaders } from './read-request.js';
+import { baseHeaders } from './respond.js';
 
 /** Says which node answered. */
 const NODE_HEADER = 'x-toolgate-node';
@@ -111,6 +113,24 @@ function send(
     path: query === '' ? path : `${path}?${query}`,
     headers: definedHeaders(clientHeaders(exchange.headers)),
   });
+}
+
+/** Gives the client the answer of that node. Rejects as `forwardTo` does, before anything is written. */
+export async function answerFrom(
+  node: ClusterNode,
+  exchange: Exchange,
+  { peers, limits }: { peers: Peers; limits: Pick<Limits, 'bodyBytes'> },
+  body?: Buffer,
+): Promise<void> {
+  const answer = await forwardTo(node, peers, exchange, { body });
+  const whole = await readAll(answer.body, limits.bodyBytes);
+  const { 'content-type': contentType } = answer.headers;
+  exchange.response.writeHead(answer.status, {
+    ...baseHeaders(exchange),
+    ...passedHeaders(answer.headers, node.name),
+    ...(contentType === undefined ? {} : { 'content-type': contentType, 'content-length': whole.length }),
+  });
+  exchange.response.end(whole);
 }
 
 /** Undefined where it is not said as nodes say it. */

@@ -15,7 +15,7 @@ import { seedOf } from '../history/history-fingerprint.js';
 import { HistoryLookup } from '../matching/history-lookup.js';
 import { SessionMatcher } from '../matching/session-matcher.js';
 import { homeElsewhere } from '../persistence/home.js';
-import { isGone, LeaseKeeper, Mutex, ownerOfThisProcess } from '../persistence/lease-keeper.js';
+import { isGone, LeaseKeeper, Mutex, mayTakeOver, ownerOfThisProcess } from '../persistence/lease-keeper.js';
 import { LeasedSession } from '../persistence/leased-session.js';
 import { openIn } from '../persistence/pending-tool-calls.js';
 import { forkPoint, numberedTitle, SessionFactory } from '../persistence/session-factory.js';
@@ -220,8 +220,10 @@ class StoredSessions implements Sessions {
     return node === undefined ? undefined : { node };
   }
 
-  running(): string[] {
-    return [...this.#running.keys()];
+  async running(): Promise<string[]> {
+    const held = await this.#parts.store.leases.heldSessions();
+    const living = [...held].flatMap(([id, owner]) => (mayTakeOver(owner) ? [] : [id]));
+    return [...new Set([...this.#running.keys(), ...living])];
   }
 
   async fork(id: string, { keep }: { keep?: number } = {}): Promise<Session | undefined> {

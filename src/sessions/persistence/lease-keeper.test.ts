@@ -44,7 +44,7 @@ describe('leases while the store cannot be reached', () => {
     const grant: Grant = { granted: true, lease };
     const leases = {
       ...{ acquire: async () => grant, renew, release: async () => true },
-      ...{ holders: NO_STORE, releaseAll: NO_STORE },
+      ...{ holders: NO_STORE, heldSessions: NO_STORE, releaseAll: NO_STORE },
     };
     const lost = vi.fn();
     const keeper = new LeaseKeeper({

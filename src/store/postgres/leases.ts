@@ -2,7 +2,7 @@
  * Leases by the clock of the database, which is the same for all nodes. `until` is given in the time
  * of the caller: counted from before the question was sent, so it is never too late.
  */
-import type { Grant, Lease, LeaseStore } from '../leases.js';
+import { type Grant, type Lease, type LeaseStore, SESSION_LEASES } from '../leases.js';
 import { number, type Row, text, whole } from '../sql/rows.js';
 import type { Context } from './context.js';
 import type { Queries } from './database.js';
@@ -46,6 +46,14 @@ export class PostgresLeases implements LeaseStore {
     const sql = `SELECT name, owner FROM leases WHERE name = ANY(?::text[]) AND until > ${LEASE_NOW}`;
     const rows = await database.all(sql, [names, leaseNow()]);
     return new Map(rows.map((row) => [text(row, 'name'), text(row, 'owner')]));
+  }
+
+  async heldSessions(): Promise<ReadonlyMap<string, string>> {
+    const { database, leaseNow } = this.#context;
+    const { prefix, end } = SESSION_LEASES;
+    const sql = `SELECT name, owner FROM leases WHERE name > ? AND name < ? AND until > ${LEASE_NOW}`;
+    const rows = await database.all(sql, [prefix, end, leaseNow()]);
+    return new Map(rows.map((row) => [text(row, 'name').slice(prefix.length), text(row, 'owner')]));
   }
 
   releaseAll(owner: string): Promise<number> {

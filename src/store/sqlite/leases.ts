@@ -1,4 +1,4 @@
-import type { Grant, Lease, LeaseStore } from '../leases.js';
+import { type Grant, type Lease, type LeaseStore, SESSION_LEASES } from '../leases.js';
 import { number, type Row, text, whole } from '../sql/rows.js';
 import type { Context } from './context.js';
 import type { Database } from './database.js';
@@ -35,6 +35,16 @@ export class SqliteLeases implements LeaseStore {
     return database.read(() => {
       const rows = database.all(sql, [JSON.stringify(names), now()]);
       return new Map(rows.map((row) => [text(row, 'name'), text(row, 'owner')]));
+    });
+  }
+
+  heldSessions(): Promise<ReadonlyMap<string, string>> {
+    const { database, now } = this.#context;
+    const sql = 'SELECT name, owner FROM leases WHERE name > ? AND name < ? AND until > ?';
+    const { prefix, end } = SESSION_LEASES;
+    return database.read(() => {
+      const rows = database.all(sql, [prefix, end, now()]);
+      return new Map(rows.map((row) => [text(row, 'name').slice(prefix.length), text(row, 'owner')]));
     });
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sessionLease } from '../../../src/store/leases.js';
 import { type Bench, TTL } from './place.js';
 
 export function leasesContract(bench: () => Bench): void {
@@ -70,6 +71,9 @@ export function leasesContract(bench: () => Bench): void {
       );
       bench().now += TTL / 2;
       expect(await store.leases.holders(['two', 'one'])).toEqual(new Map([['one', 'node-a']]));
+      expect(await store.leases.heldSessions()).toEqual(new Map());
+      await store.leases.acquire(sessionLease('s1'), 'node-b', TTL);
+      expect(await store.leases.heldSessions()).toEqual(new Map([['s1', 'node-b']]));
     });
 
     it('frees at once what a restarted node held', async () => {

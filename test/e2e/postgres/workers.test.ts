@@ -13,6 +13,7 @@ import { startPostgres, type TestPostgres } from '../../support/postgres.js';
 import { allGone, descendants } from '../../support/processes.js';
 import { ScriptedAgentModel } from '../../support/scripted-agent-model.js';
 import { startUpstream } from '../../support/scripted-upstream.js';
+import { parseSseText } from '../../support/sse.js';
 import { until } from '../../support/until.js';
 import { isRecord, type JsonRecord } from '../../support/violation.js';
 import { NEWEST, stateless } from '../mcp-virtual-harness.js';
@@ -69,6 +70,30 @@ class Connection {
     const answer = await this.begin(method, path, body, more);
     return { status: answer.statusCode ?? 0, headers: answer.headers, text: await text(answer) };
   }
+}
+
+interface Shown {
+  type: string;
+  state?: string;
+  session?: { running?: boolean; interrupted?: boolean };
+}
+
+/** What a page on that connection is shown, from its snapshot on. */
+async function watch(connection: Connection): Promise<{ events: Shown[] }> {
+  const events: Shown[] = [];
+  const stream = await connection.begin('GET', '/api/events');
+  let rest = '';
+  stream
+    .setEncoding('utf8')
+    .on('error', () => {})
+    .on('data', (piece: string) => {
+      const found = parseSseText(rest + piece);
+      rest = found.rest;
+      for (const { data } of found.events) events.push(JSON.parse(data));
+    });
+  closeAfterTest(() => stream.destroy());
+  await until(() => events.some(({ type }) => type === 'snapshot'));
+  return { events };
 }
 
 const turn = (messages: readonly object[], model = 'agent') => ({
@@ -211,6 +236,28 @@ describe('two workers on one port', () => {
     }
     expect(statuses.filter((status) => status === 200)).toHaveLength(4);
     expect(statuses.filter((status) => status === 429)).toHaveLength(4);
+  });
+
+  it('show what the other one does as it does it, and that it has ended where that is killed', async () => {
+    const { gateway, one, other, model } = await startTwo();
+    const held = new HeldStep(words(FINAL), 'half');
+    model.play('Watched.', [held.steps]);
+    const page = await watch(other);
+    const answer = await one.begin('POST', '/v1/messages', turn([user('Watched.')]));
+    answer.on('error', () => {}).resume();
+    await held.gate.reached;
+    await until(() => page.events.some(({ type }) => type === 'text'));
+    expect(page.events.find(({ type }) => type === 'turn')).toMatchObject({ state: 'began', model: 'agent' });
+    process.kill(await holderOf(), 'SIGKILL');
+    const end = await until(() => page.events.find(({ state }) => state === 'ended'));
+    expect(end).toMatchObject({
+      end: 'broken',
+      error: { message: expect.stringMatching(/The node \S+\/\d, /) },
+    });
+    held.gate.open();
+    await until(() => page.events.some(({ session }) => session?.running === false && session.interrupted));
+    // The one in its place: it ends with the others only when it has begun.
+    await until(() => logOf(gateway).filter(({ msg }) => msg === 'listening').length === 3);
   });
 
   it('go on with each others sessions: a tool result, and a question that is decided', async () => {

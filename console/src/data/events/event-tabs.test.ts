@@ -165,4 +165,27 @@ describe('tabs of one browser', () => {
     await world.say('a');
     expect([first.statuses.at(-1), second.statuses.at(-1)]).toEqual(['live', 'live']);
   });
+
+  it('take the snapshot of the node that the leader is connected to, whichever node answers first', async () => {
+    const world = new World();
+    await world.open();
+    await world.begin();
+    const ofLeader = world.gateway.snapshot;
+    const other = new ScriptedGateway();
+    other.begin('elsewhere');
+    world.gateway.snapshot = { ...other.snapshot(), id: 'beef.7' };
+    const second = await world.open();
+    world.clock.pass(TAB_TIMES.aloneMs);
+    await settled();
+    world.gateway.snapshot = ofLeader;
+    const said = await world.say('a');
+    await settled();
+    expect(world.gateway.asked.at(-1)).toContain(`last_event_id=${said.id}`);
+    expect(second.tabs.leads).toBe(false);
+    expect(second.heard.at(-1)).toBe(said.id);
+    await world.say('b');
+    await settled();
+    // It follows from then on.
+    expect(world.gateway.asked).toHaveLength(2);
+  });
 });

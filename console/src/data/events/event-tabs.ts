@@ -36,6 +36,8 @@ export class EventTabs {
   /** A snapshot is being fetched: events are queued. */
   #sync: AbortController | undefined;
   #waiting: ConsoleEvent[] = [];
+  /** The last event of the leader: a snapshot has to be of its node, whose events follow. */
+  #leaderId: string | undefined;
   #heardAt = 0;
   #asked = false;
   #ended: AbortController | undefined;
@@ -176,6 +178,7 @@ export class EventTabs {
   }
 
   #onEvents(events: readonly ConsoleEvent[]): void {
+    this.#leaderId = events.at(-1)?.id ?? this.#leaderId;
     if (this.#sync !== undefined) {
       this.#waiting.push(...events);
       return;
@@ -234,7 +237,8 @@ export class EventTabs {
   }
 
   async #fetchOnce(signal: AbortSignal): Promise<ConsoleEvent | 'signed-out' | undefined> {
-    const answer = await this.#ports.fetch(`${EVENTS_PATH}?once=1`, { signal });
+    const of = this.#leaderId === undefined ? '' : `&last_event_id=${encodeURIComponent(this.#leaderId)}`;
+    const answer = await this.#ports.fetch(`${EVENTS_PATH}?once=1${of}`, { signal });
     if (answer.status === 401 || answer.status === 403) return 'signed-out';
     if (!answer.ok) return undefined;
     const event = eventOf(await answer.text());

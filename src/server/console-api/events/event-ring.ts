@@ -6,6 +6,10 @@ export type Audience = string | null;
 export interface RingEntry {
   seq: number;
   audience: Audience;
+  /** It happened here and other nodes hear of it from here alone. */
+  forNodes?: boolean;
+  /** Of another node, as viewers of this class see that: no one else is given it. */
+  view?: string;
   /** The JSON object without its first brace: `id` and `prev` stand in front of it, and differ. */
   tail: string;
 }

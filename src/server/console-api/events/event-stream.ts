@@ -9,7 +9,8 @@ import type { Principal } from '../../../engines/engine.js';
 import type { Exchange } from '../../http/exchange.js';
 import { baseHeaders } from '../../http/respond.js';
 import { SseWriter } from '../../http/sse-writer.js';
-import type { EventReader, Viewer } from './hub.js';
+import type { EventReader } from './hub.js';
+import { type Viewer, viewerOf } from './viewer.js';
 
 interface EventStreamOptions {
   /** Bytes that the reader may be behind, beyond what it was given first. */
@@ -25,10 +26,6 @@ const HEADERS = {
 } as const;
 
 const PIECE_BYTES = 64 * 1024;
-
-export function viewerOf({ name, scopes }: Principal): Viewer {
-  return { principal: name, all: scopes.includes('admin') };
-}
 
 export class EventStream implements EventReader {
   readonly viewer: Viewer;
@@ -51,7 +48,7 @@ export class EventStream implements EventReader {
   constructor(exchange: Exchange, options: EventStreamOptions) {
     this.#exchange = exchange;
     this.#options = options;
-    this.viewer = viewerOf(exchange.principal);
+    this.viewer = { ...viewerOf(exchange.principal), ...(exchange.forwarded && { node: true }) };
     onAbort(exchange.signal, () => this.finish());
   }
 
@@ -61,6 +58,11 @@ export class EventStream implements EventReader {
 
   get headers(): IncomingHttpHeaders {
     return this.#exchange.request.headers;
+  }
+
+  /** It is read by another node, for one that has signed in there. */
+  get isOfNode(): boolean {
+    return this.#exchange.forwarded !== undefined;
   }
 
   get signal(): AbortSignal {

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { TurnSink } from '../../../activity/activity.js';
 import type { Approval, ApprovalEvent } from '../../../permissions/approvals.js';
 import type { ConsoleEvent } from '../wire/events.js';
-import { EventHub, type EventReader, type Viewer } from './hub.js';
+import { EventHub, type EventReader } from './hub.js';
 import type { EventLimits } from './limits.js';
+import type { Viewer } from './viewer.js';
 
 const LOG = { debug() {}, info() {}, warn() {}, error() {}, fatal() {} };
 const STAYS = new AbortController().signal;

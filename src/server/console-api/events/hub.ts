@@ -3,7 +3,7 @@
  * publishes an event and continues: encoding and writing happen later, once for all readers that see the
  * same. Turns that run are kept as they stand, so that one who comes late sees them whole.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type {
   AgentActivity,
   ObservedTurn,
@@ -20,63 +20,14 @@ import { ActivityRecorder, endToWire } from './activity-record.js';
 import { approvalToWire } from './approval-wire.js';
 import { type Audience, EventRing, type RingEntry } from './event-ring.js';
 import { EVENT_LIMITS, type EventLimits } from './limits.js';
+import { SharedBytes } from './shared-bytes.js';
+import { TurnMirror } from './turn-mirror.js';
 import { boundTurns, TurnSnapshot } from './turn-snapshot.js';
-
-/** Bytes that several readers are given, made once. */
-interface SharedBytesOptions {
-  /** More than this is not held on to. */
-  bytes: number;
-  /** What is older is made again. */
-  ms: number;
-  now: () => number;
-}
-
-class SharedBytes {
-  readonly #options: SharedBytesOptions | undefined;
-  readonly #made = new Map<string, Buffer>();
-  #bytes = 0;
-  #since = 0;
-
-  /** Without options, for what is dropped at once. */
-  constructor(options?: SharedBytesOptions) {
-    this.#options = options;
-  }
-
-  of(name: string, make: () => Buffer): Buffer {
-    this.#dropOld();
-    const known = this.#made.get(name);
-    if (known !== undefined) return known;
-    const bytes = make();
-    if (this.#options !== undefined && this.#bytes + bytes.length > this.#options.bytes) this.clear();
-    if (this.#made.size === 0) this.#since = this.#options?.now() ?? 0;
-    this.#made.set(name, bytes);
-    this.#bytes += bytes.length;
-    return bytes;
-  }
-
-  /** Something has changed. */
-  clear(): void {
-    this.#made.clear();
-    this.#bytes = 0;
-  }
-
-  #dropOld(): void {
-    if (this.#options === undefined || this.#made.size === 0) return;
-    // A clock that was set back says nothing about the age.
-    if (Math.abs(this.#options.now() - this.#since) >= this.#options.ms) this.clear();
-  }
-}
+import { classOf, isFor, sees, type Viewer } from './viewer.js';
 
 type Distributed<Event> = Event extends unknown ? Omit<Event, 'id' | 'prev'> : never;
 /** An event before it has its number. */
-type NewEvent = Distributed<ConsoleEvent>;
-
-/** Whom a reader reads for. */
-export interface Viewer {
-  principal: string;
-  /** An administrator sees what is of every key. */
-  all: boolean;
-}
+export type NewEvent = Distributed<ConsoleEvent>;
 
 export interface EventReader {
   readonly viewer: Viewer;
@@ -88,11 +39,12 @@ interface EventHubOptions {
   approvals: Pick<ApprovalCoordinator, 'list' | 'subscribe'>;
   log: Log;
   limits?: Partial<EventLimits>;
+  /** Of a node: its instance, which other nodes know too. Ids of events begin with what is made of it. */
+  instance?: string | undefined;
   now?: () => number;
 }
 
-interface Waiting {
-  audience: Audience;
+interface Waiting extends Pick<RingEntry, 'audience' | 'forNodes' | 'view'> {
   event: NewEvent;
 }
 
@@ -112,10 +64,12 @@ export class EventHub implements TurnWatcher {
   readonly limits: EventLimits;
   readonly #options: EventHubOptions;
   readonly #now: () => number;
-  readonly #epoch = randomBytes(6).toString('hex');
+  readonly #epoch: string;
   readonly #ring: EventRing;
   readonly #readers = new Map<EventReader, ReaderPosition>();
   readonly #turns = new Map<string, TurnSnapshot>();
+  readonly #mirrors = new Set<TurnMirror>();
+  readonly #onIdle = new Set<() => void>();
   /** What readers were given first, for others that come before anything else happens. */
   readonly #shared: SharedBytes;
   #seq = 0;
@@ -127,6 +81,7 @@ export class EventHub implements TurnWatcher {
   constructor(options: EventHubOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
+    this.#epoch = options.instance === undefined ? randomBytes(6).toString('hex') : epochOf(options.instance);
     this.limits = { ...EVENT_LIMITS, ...options.limits };
     this.#ring = new EventRing({ events: this.limits.ringEvents, bytes: this.limits.ringBytes });
     const bytes = SHARED * this.limits.snapshotBytes;
@@ -155,13 +110,62 @@ export class EventHub implements TurnWatcher {
 
   /** Never throws. `audience`: the key that it is of; null for everyone. */
   publish(audience: Audience, event: NewEvent): void {
+    this.#publish({ audience, forNodes: isForNodes(event), event });
+  }
+
+  /** Turns of another node, as it shows them to viewers of that class. The caller removes it. */
+  mirror(view: string): TurnMirror {
+    const mirror: TurnMirror = new TurnMirror({
+      view,
+      limits: this.limits,
+      publish: (event) => this.#publish({ audience: null, view, event }),
+      onBegin: (session) => this.#supersede(session, mirror),
+    });
+    this.#mirrors.add(mirror);
+    this.#shared.clear();
+    return mirror;
+  }
+
+  /** Nobody is told of its turns any more: who comes back begins with a snapshot. */
+  remove(mirror: TurnMirror): void {
+    this.#mirrors.delete(mirror);
+    this.#flush();
+    this.#lose();
+  }
+
+  /**
+   * What viewers of that class were told is not what is true: each that reads is given a snapshot. Rejects as the
+   * store does.
+   */
+  async resync(view: string): Promise<void> {
+    const isOfView = ({ reader }: ReaderPosition) => classOf(reader.viewer) === view;
+    this.#flush();
+    this.#lose();
+    const first = [...this.#readers.values()].find(isOfView);
+    if (first === undefined) return;
+    await this.#withSnapshot(first.reader.viewer, (id, make) => {
+      const bytes = frame(id, null, JSON.stringify(make()).slice(1));
+      for (const position of [...this.#readers.values()].filter(isOfView)) {
+        position.last = id;
+        position.reader.write(bytes);
+      }
+    });
+  }
+
+  /** Calls back when no turn runs here, once, after readers have been told. */
+  onceIdle(listener: () => void): void {
+    if (this.#turns.size === 0) listener();
+    else this.#onIdle.add(listener);
+  }
+
+  #publish(waiting: Waiting): void {
     if (!this.watched) {
       this.#lose();
       return;
     }
     const last = this.#waiting.at(-1);
-    if (last !== undefined && last.audience === audience && joined(last.event, event)) return;
-    this.#waiting.push({ audience, event });
+    if (last !== undefined && isAlike(last, waiting) && joined(last.event, waiting.event)) return;
+    this.#waiting.push(waiting);
     this.#flushing ??= setImmediate(() => {
       this.#flushing = undefined;
       this.#flush();
@@ -204,7 +208,7 @@ export class EventHub implements TurnWatcher {
     if (this.#readers.size === 0) return;
     this.#flush();
     const event: NewEvent = { type: 'ping', now: this.#time() };
-    const entry = { seq: this.#next(), audience: null, tail: JSON.stringify(event).slice(1) };
+    const entry = { seq: this.#next(), audience: null, forNodes: true, tail: JSON.stringify(event).slice(1) };
     const made = new SharedBytes();
     for (const position of [...this.#readers.values()]) this.#give(position, [entry], made);
   }
@@ -224,7 +228,7 @@ export class EventHub implements TurnWatcher {
       const pending = await this.#pending(viewer);
       this.#flush();
       for (const approval of changed.values())
-        if (sees(viewer, approval.principal)) pending.set(approval.id, approval);
+        if (isFor(viewer, approval.principal)) pending.set(approval.id, approval);
       return use(this.#id(this.#seq), () => this.#snapshotOf(viewer, pending));
     } finally {
       unsubscribe();
@@ -233,7 +237,8 @@ export class EventHub implements TurnWatcher {
 
   #snapshotOf(viewer: Viewer, known: ReadonlyMap<string, Approval>): Snapshot {
     const approvals = [...known.values()].filter(({ state }) => state === 'pending').map(approvalToWire);
-    const turns = [...this.#turns.values()].filter(({ principal }) => sees(viewer, principal));
+    const own = [...this.#turns.values()].filter(({ principal }) => isFor(viewer, principal));
+    const turns = [...this.#mirrored(viewer), ...own];
     const { snapshotBytes } = this.limits;
     const room = snapshotBytes - Buffer.byteLength(JSON.stringify(approvals));
     return {
@@ -247,8 +252,20 @@ export class EventHub implements TurnWatcher {
     };
   }
 
-  async #pending({ principal, all }: Viewer): Promise<Map<string, Approval>> {
+  #mirrored(viewer: Viewer): TurnSnapshot[] {
+    const view = classOf(viewer);
+    return [...this.#mirrors].flatMap((mirror) => (mirror.view === view ? mirror.turns : []));
+  }
+
+  /** A session has one owner: where a turn of it begins, one that another node was running is over. */
+  #supersede(session: string, by?: TurnMirror): void {
+    for (const mirror of this.#mirrors) if (mirror !== by) mirror.drop(session);
+  }
+
+  async #pending({ principal, all, node }: Viewer): Promise<Map<string, Approval>> {
     const found = new Map<string, Approval>();
+    // Nodes have them from the store.
+    if (node === true) return found;
     const query = { state: 'pending', limit: PAGE, ...(all ? {} : { principal }) } as const;
     for (let cursor: string | undefined; ; ) {
       const page = await this.#options.approvals.list(cursor === undefined ? query : { ...query, cursor });
@@ -264,6 +281,7 @@ export class EventHub implements TurnWatcher {
     const began = { session, turn: id, began_at: this.#time(), model, message };
     const live = new TurnSnapshot(principal, began, this.limits);
     this.#turns.set(id, live);
+    this.#supersede(session);
     this.publish(principal, { type: 'turn', state: 'began', ...began });
     const record = new ActivityRecorder(live);
     return {
@@ -294,6 +312,10 @@ export class EventHub implements TurnWatcher {
     this.#turns.delete(live.id);
     const { principal, session, id: turn } = live;
     this.publish(principal, { type: 'turn', state: 'ended', session, turn, ...endToWire(outcome) });
+    if (this.#turns.size > 0 || this.#onIdle.size === 0) return;
+    this.#flush();
+    for (const listener of this.#onIdle) listener();
+    this.#onIdle.clear();
   }
 
   /** Nobody reads what happens now, nor may come back to it. */
@@ -306,8 +328,8 @@ export class EventHub implements TurnWatcher {
     const waiting = this.#waiting;
     if (waiting.length === 0) return;
     this.#waiting = [];
-    const entries = waiting.map(({ audience, event }): RingEntry => {
-      const entry = { seq: this.#next(), audience, tail: JSON.stringify(event).slice(1) };
+    const entries = waiting.map(({ event, ...whose }): RingEntry => {
+      const entry = { seq: this.#next(), ...whose, tail: JSON.stringify(event).slice(1) };
       this.#ring.push(entry);
       return entry;
     });
@@ -319,7 +341,7 @@ export class EventHub implements TurnWatcher {
   #give(position: ReaderPosition, entries: readonly RingEntry[], made: SharedBytes): void {
     const { reader, last } = position;
     const { viewer } = reader;
-    const seen = entries.filter(({ audience }) => sees(viewer, audience));
+    const seen = entries.filter((entry) => sees(viewer, entry));
     const newest = seen.at(-1);
     if (newest === undefined) return;
     position.last = this.#id(newest.seq);
@@ -358,14 +380,15 @@ export class EventHub implements TurnWatcher {
   }
 }
 
-/** Viewers of one class see the same. */
-function classOf({ principal, all }: Viewer): string {
-  return all ? 'all' : `key ${principal}`;
-}
+/** The same on every node, from what they know of each other. */
+export const epochOf = (instance: string): string =>
+  createHash('sha256').update(instance).digest('hex').slice(0, 12);
 
-function sees({ principal, all }: Viewer, audience: Audience): boolean {
-  return all || audience === null || audience === principal;
-}
+/** Of what happens here, all that other nodes do not hear of from the store. */
+const isForNodes = (event: NewEvent): boolean => 'turn' in event || event.type === 'request';
+
+const isAlike = (last: Waiting, next: Waiting): boolean =>
+  last.audience === next.audience && last.view === next.view;
 
 function frame(id: string, prev: string | null, tail: string): Buffer {
   const before = prev === null ? 'null' : `"${prev}"`;

@@ -20,6 +20,8 @@ interface EventSources {
 export interface ConnectedSources {
   /** Sessions that any process on the store has changed. */
   follow(changes: readonly Change[]): void;
+  /** Sessions that stand otherwise without a change in the store. */
+  look(sessions: readonly string[]): void;
   close(): void;
 }
 
@@ -43,6 +45,9 @@ export function connectSources(hub: EventHub, sources: EventSources): ConnectedS
   return {
     follow: (heard) => {
       for (const change of heard) if (change.kind === 'session') changes.hear(change);
+    },
+    look: (ids) => {
+      for (const id of ids) changes.lookUp(id);
     },
     close: () => {
       for (const end of ends) end();
@@ -86,6 +91,17 @@ class SessionPublisher {
 
   changed(session: string, principal: string): void {
     this.#look(session, principal, 'changed');
+  }
+
+  /** Of whichever key. */
+  lookUp(session: string): void {
+    this.#sources.describeSession(session).then(
+      (found) => {
+        if (found !== undefined)
+          this.#hub.publish(found.key, { type: 'session', what: 'changed', session: found });
+      },
+      (error: unknown) => this.#warn(error, session),
+    );
   }
 
   hear({ id, principal, what }: Extract<Change, { kind: 'session' }>): void {
@@ -135,7 +151,11 @@ class SessionPublisher {
       if (entry.again) this.#look(session, entry.principal, 'changed', entry.heard);
     } catch (error) {
       this.#due.delete(session);
-      this.#sources.log.warn({ err: error, session }, 'a change of a session could not be published');
+      this.#warn(error, session);
     }
+  }
+
+  #warn(error: unknown, session: string): void {
+    this.#sources.log.warn({ err: error, session }, 'a change of a session could not be published');
   }
 }

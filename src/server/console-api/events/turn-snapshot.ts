@@ -48,9 +48,10 @@ export class TurnSnapshot {
   readonly #open = new Map<string, Kept>();
   readonly #calls = new Map<string, CallChunks>();
   #chars = 0;
-  #truncated = false;
+  #truncated: boolean;
 
-  constructor(principal: string, began: Began, limits: Limits) {
+  constructor(principal: string, began: Began, limits: Limits, truncated = false) {
+    this.#truncated = truncated;
     this.id = began.turn;
     this.session = began.session;
     this.principal = principal;

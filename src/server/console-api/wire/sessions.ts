@@ -20,7 +20,7 @@ export interface SessionWire {
   created_at: Time;
   updated_at: Time;
   expires_at: Time;
-  /** A turn runs in this gateway now. */
+  /** A turn runs now, on whichever node. */
   running: boolean;
   /** The last turn broke off. */
   interrupted: boolean;
