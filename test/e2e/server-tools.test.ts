@@ -166,4 +166,43 @@ describe('web fetch on a chat upstream', () => {
     expect(usage.server_tool_use).toMatchObject({ web_fetch_requests: 1 });
     expect(inner.seen).toEqual([]);
   });
+
+  it('brings a page that the operator allows, with its address, and the model reads it', async () => {
+    const page = await startSite((_request, response) =>
+      response.writeHead(200, { 'content-type': 'text/plain' }).end('The gate is green.'),
+    );
+    const upstream = await startUpstream(
+      [callsAnswer(call('web_fetch', { url: page.url('/gate') }, 'c1')), textAnswer('Green.')].map((each) =>
+        inDialect(each),
+      ),
+    );
+    const { url } = await startTestGateway({
+      config: {
+        upstreams: { theirs: upstream.config('openai-chat') },
+        models: { m: { upstream: 'theirs', server_tools: ['web_fetch'] } },
+        tools: { web_fetch: { allow_private: [page.host] } },
+        permissions: { allow: ['WebFetch'] },
+      },
+    });
+    const { content, usage } = await anthropicClient(url)
+      .beta.messages.stream({
+        model: 'm',
+        max_tokens: 100,
+        messages: [{ role: 'user', content: 'Which colour is the gate?' }],
+        tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }],
+      })
+      .finalMessage();
+    expect(content).toMatchObject([
+      { type: 'server_tool_use', name: 'web_fetch', input: { url: page.url('/gate') } },
+      {
+        type: 'web_fetch_tool_result',
+        content: { type: 'web_fetch_result', url: page.url('/gate') },
+      },
+      { type: 'text', text: 'Green.' },
+    ]);
+    expect(JSON.stringify(content)).toContain('The gate is green.');
+    expect(upstream.requests[1]?.text).toContain('The gate is green.');
+    expect(page.seen).toEqual(['GET /gate']);
+    expect(usage.server_tool_use).toMatchObject({ web_fetch_requests: 1 });
+  });
 });
