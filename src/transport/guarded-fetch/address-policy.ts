@@ -38,10 +38,13 @@ const RANGES: Readonly<Record<string, AddressVerdict>> = {
   teredo: { reach: 'never', what: 'a Teredo tunnel, which can lead into a private network' },
 };
 
-/** Public by their range, but served by the machine's own host. */
-const METADATA: ReadonlyMap<string, string> = new Map([
-  ['168.63.129.16', 'the metadata service of a cloud provider'],
-]);
+/** Cloud machines serve their credentials here too: outside of link-local, in ranges that are public or private. */
+const METADATA: ReadonlyMap<string, string> = new Map(
+  ['168.63.129.16', '100.100.100.200', 'fd00:ec2::254', 'fd20:ce::254'].map((address) => [
+    address,
+    'the metadata service of a cloud provider',
+  ]),
+);
 
 /** Global unicast; everything else in IPv6 is special in one way or another. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');

@@ -1,9 +1,9 @@
 /** Files, batches and skills of one account that keys of several tenants share: nothing of one reaches another. */
 import { describe, expect, it } from 'vitest';
-import type { TestGateway } from '../support/gateway.js';
-import { json } from '../support/replies.js';
-import { isRecord } from '../support/violation.js';
-import { Account, ask, open, upload } from './pass-through-harness.js';
+import { Account, ask, open, upload } from '../../e2e/pass-through-harness.js';
+import type { TestGateway } from '../../support/gateway.js';
+import { json } from '../../support/replies.js';
+import { isRecord } from '../../support/violation.js';
 
 const send = (url: string, who: string, path: string, type: string, body: string | Uint8Array) =>
   fetch(url + path, {

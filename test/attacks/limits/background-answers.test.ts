@@ -1,11 +1,11 @@
 /** Answers in the background of those who ask for too many, twice, for another's, or for more than there is. */
 import { describe, expect, it } from 'vitest';
-import { startTestGateway } from '../support/gateway.js';
-import { openRaw, requestBytes } from '../support/raw-http.js';
-import { inDialect } from '../support/scripted-answers.js';
-import { gate, type Script, sse, startUpstream } from '../support/scripted-upstream.js';
-import { until } from '../support/until.js';
-import { chatStream, textAnswer } from '../support/wire.js';
+import { startTestGateway } from '../../support/gateway.js';
+import { openRaw, requestBytes } from '../../support/raw-http.js';
+import { inDialect } from '../../support/scripted-answers.js';
+import { gate, type Script, sse, startUpstream } from '../../support/scripted-upstream.js';
+import { until } from '../../support/until.js';
+import { chatStream, textAnswer } from '../../support/wire.js';
 
 const KEYS = ['alice', 'bob'].map((name) => ({ key: `secret-of-${name}`, name, scopes: ['call'] }));
 const ASK = { model: 'm', input: 'What colour?', background: true };
