@@ -11,6 +11,7 @@ import type { Price } from '../core/price.js';
 import type { Span } from '../core/span.js';
 import type { Dialect, WireHeaders } from '../dialects/shared/dialect.js';
 import type { ModelRoute } from '../routing/model-router.js';
+import type { AttachRequest } from '../sessions/sessions.js';
 import type { ForwardedAnswer, PassRequest, RequestTrace, SideRequest } from '../upstreams/upstream.js';
 
 export interface Engine {
@@ -67,6 +68,8 @@ interface KeptConversation {
   root?: string;
   /** The session that the conversation was taken from. */
   parent?: string;
+  /** Of a session that is made for it. */
+  mode?: NonNullable<AttachRequest['mode']>;
 }
 
 export type Scope = 'call' | 'approve' | 'admin';

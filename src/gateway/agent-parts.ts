@@ -35,6 +35,8 @@ interface AgentPartsOptions {
   callbackUrl?: (name: string) => string | Promise<string>;
   /** Somebody who is not connected is asked elsewhere. */
   isReachable?: CoordinatorOptions['isReachable'];
+  /** Where those who watch sessions hear of it. */
+  leavePlan?: (session: string) => Promise<boolean>;
 }
 
 export interface AgentParts {
@@ -69,7 +71,7 @@ export async function openAgentParts(stack: CloseStack, options: AgentPartsOptio
     });
   let current = makePolicy();
   const policy: Policy = {
-    decide: (call, stored) => current.decide(call, stored),
+    decide: (...asked) => current.decide(...asked),
     tryRule: (rule) => current.tryRule(rule),
     readable: (...asked) => current.readable(...asked),
     hidden: (...asked) => current.hidden(...asked),
@@ -82,7 +84,7 @@ export async function openAgentParts(stack: CloseStack, options: AgentPartsOptio
     ...(options.isReachable && { isReachable: options.isReachable }),
     log,
   });
-  const gate = createGate({ policy, coordinator: approvals, store, log });
+  const gate = createGate({ policy, coordinator: approvals, store, log, leavePlan: options.leavePlan });
   const sandbox = await createSandbox({
     mode: config.sandbox,
     hidden: own,

@@ -151,6 +151,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       log,
       version,
       env: process.env,
+      leavePlan: async (session) => {
+        const left = await store.sessions.leavePlan(session);
+        // Nothing else of it changes: those who watch it are told.
+        if (left) await sessions.label(session, {});
+        return left;
+      },
       isReachable: (call) => notifier?.isReachable(call) === true,
       callbackUrl: async (name) => `${await listening.promise}/api/mcp/${encodeURIComponent(name)}/callback`,
     });

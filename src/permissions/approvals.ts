@@ -36,6 +36,8 @@ export interface ApprovalCoordinator {
    */
   addRule(rule: NewRule): Promise<{ rule: Rule } & Settled>;
   revokeRule(id: string, by: string): Promise<Rule | undefined>;
+  /** A person changed the mode of the session: what waits in it is judged by the new one. */
+  modeChanged(session: string): Promise<void>;
   /**
    * Somebody is there who can answer for `principal` (undefined: for everyone), until the returned
    * function is called. Counted for `unattended`.

@@ -1,5 +1,6 @@
 /** A tool call as it is judged, what it would do, and what the rules say about it and why. */
 import type { RuleBehaviour, RuleReach } from '../store/rules.js';
+import type { SessionMode } from '../store/sessions.js';
 import type { ToolDefinition } from './tool-definition.js';
 
 /** A call on its way to be judged. The same value is judged, shown and run. */
@@ -50,7 +51,7 @@ export type RuleSource = 'configuration' | 'repository' | RuleReach['scope'];
 export type Reason =
   /** `part`: the command, path or host that the rule matched. */
   | { kind: 'rule'; rule: string; source: RuleSource; part: string; id?: string }
-  | { kind: 'mode'; mode: 'ask' | 'allow' | 'deny' | 'read-only'; part?: string }
+  | { kind: 'mode'; mode: 'allow' | 'deny' | SessionMode; part?: string }
   /** Mode `ask`, and no rule is about it: reading inside the workspace needs no approval. */
   | { kind: 'workspace'; part: string }
   /** The gateway's own files, or a file that runs code when it is written (`.git/hooks`, shell profiles). */

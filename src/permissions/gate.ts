@@ -2,6 +2,7 @@
  * The one place where a tool call is let through or not, whichever engine makes it: rules first,
  * then a person where the rules say `ask`. Every verdict is in the audit log.
  */
+import type { SessionMode } from '../store/sessions.js';
 import type { Decision, Effect, JudgedToolCall, Reason } from './decision.js';
 import type { Form } from './form.js';
 
@@ -26,6 +27,10 @@ export interface PermissionGate {
     session: string,
     options?: { own?: boolean },
   ): Promise<readonly string[]>;
+  /** The mode that a person chose for the session; undefined where the configuration's holds. */
+  modeOf(session: string): Promise<SessionMode | undefined>;
+  /** A person approved the plan of the session: the mode of before holds again. False where it does not plan. */
+  leavePlan(session: string): Promise<boolean>;
 }
 
 export interface GatedToolCall extends JudgedToolCall {

@@ -28,6 +28,7 @@ import type {
   ListedSession,
   Session,
   SessionLabels,
+  SessionMode,
   SessionQuery,
 } from '../store/sessions.js';
 import type { Page } from '../store/store.js';
@@ -112,6 +113,8 @@ export interface AttachRequest {
   root: string;
   /** The session that the conversation was copied from: the request is not matched by its history. */
   parent?: string | undefined;
+  /** Of a session that is made for the request; a fork has its parent's. */
+  mode?: SessionMode | undefined;
   /** A session that was created for the request stays, also where the turn fails at once. */
   lasting?: boolean | undefined;
   /** The client says that it has sent the request before. */

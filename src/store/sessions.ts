@@ -9,6 +9,10 @@ import type { Page } from './store.js';
 export type SessionState = 'live' | 'parked' | 'hibernated' | 'expired';
 export type WritableState = Exclude<SessionState, 'expired'>;
 
+/** How a session's calls are decided, narrower than the configuration has it but for `allow-edits`. */
+export const SESSION_MODES = ['ask', 'read-only', 'allow-edits', 'plan'] as const;
+export type SessionMode = (typeof SESSION_MODES)[number];
+
 export interface Session {
   id: string;
   principal: string;
@@ -22,6 +26,8 @@ export interface Session {
   /** Since when; left out where it is not. */
   pinnedAt?: number;
   archivedAt?: number;
+  /** What a person chose; left out where the configuration's mode holds. */
+  mode?: SessionMode;
   createdAt: number;
   updatedAt: number;
   expiresAt: number;
@@ -33,6 +39,7 @@ export type NewSession = Pick<Session, 'id' | 'principal' | 'model' | 'engine' |
   state: WritableState;
   title?: string;
   parent?: string;
+  mode?: SessionMode;
   metadata?: JsonObject;
 };
 
@@ -72,6 +79,8 @@ export interface SessionLabels {
   title?: string | null;
   pinned?: boolean;
   archived?: boolean;
+  /** Null: the configuration's. Going into `plan` remembers what it was before. */
+  mode?: SessionMode | null;
 }
 
 export interface ListedSession extends Session {
@@ -150,6 +159,10 @@ export interface SessionStore {
    * False when it is gone.
    */
   label(id: string, labels: SessionLabels): Promise<boolean>;
+  /** Undefined where the configuration's holds, and for what is no session. */
+  modeOf(id: string): Promise<SessionMode | undefined>;
+  /** From `plan` back to the mode before it. False where it is in another mode. */
+  leavePlan(id: string): Promise<boolean>;
   /**
    * With its transcript, index, calls and answers. Its waiting approvals are cancelled, its rules
    * go. False when there was none.

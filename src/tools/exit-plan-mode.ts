@@ -22,7 +22,8 @@ export const exitPlanModeTool: Tool<ExitPlanModeInput> = {
     'Use ExitPlanMode when the user asked for a plan first and you have finished it: the plan must say which ' +
     'files change and how the result is checked. Do not change anything before it is approved, and do not ask ' +
     'for approval in plain text as well. A task that only needs reading needs no plan.',
-  async *call(input) {
+  async *call(input, context) {
+    await context.leavePlan();
     yield {
       type: 'result',
       resultForAssistant:

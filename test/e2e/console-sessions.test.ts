@@ -108,7 +108,7 @@ describe('the models', () => {
     expect(await list('bob')).toEqual([
       {
         ...{ name: 'plain', pattern: false, engine: 'relay', display_name: null, upstreams: ['scripted'] },
-        ...{ root: null, context_window: null, priced: true },
+        ...{ root: null, context_window: null, priced: true, modes: [], configured_mode: 'allow' },
       },
     ]);
   });

@@ -259,6 +259,7 @@ const NO_APPROVALS: ApprovalCoordinator = {
   decide: async () => ({ outcome: 'unknown' }),
   extend: async () => ({ outcome: 'unknown' }),
   cancelAbandoned: async () => {},
+  modeChanged: async () => {},
   addRule: () => Promise.reject(new Error('no rules are made here')),
   revokeRule: async () => undefined,
   attend: () => () => {},

@@ -294,7 +294,7 @@ describe('what people make of a session', () => {
       [{ title: 'x'.repeat(121) }, 'title: at most 120 characters'],
       [{ title: 7 }, 'title'],
       [{ pinned: 'yes' }, 'pinned'],
-      [{}, 'expected title, pinned or archived'],
+      [{}, 'expected title, pinned, archived or mode'],
     ] as const) {
       expect(await change('alice', labels), message).toMatchObject({
         status: 400,

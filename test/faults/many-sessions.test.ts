@@ -30,6 +30,8 @@ const ALLOW_ALL: PermissionGate = {
   }),
   readable: async () => () => true,
   hidden: async () => [],
+  modeOf: async () => undefined,
+  leavePlan: async () => false,
 };
 
 let base: string;

@@ -44,6 +44,8 @@ export function fakeGate(
     judge: async () => ({ behaviour: 'allow', because: ALLOWED, message: 'Allowed.', suggestions: [] }),
     readable: async () => () => true,
     hidden: async () => [],
+    modeOf: async () => undefined,
+    leavePlan: async () => false,
   };
 }
 

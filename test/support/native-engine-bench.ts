@@ -114,6 +114,8 @@ export class FakeRuntime implements ToolRuntime {
     }),
     readable: async () => () => true,
     hidden: async () => [],
+    modeOf: async () => undefined,
+    leavePlan: async () => false,
   };
 
   async offer({ selection, requested, within }: Parameters<ToolRuntime['offer']>[0]) {

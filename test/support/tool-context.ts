@@ -89,6 +89,7 @@ export async function createTestContext(options: TestContextOptions = {}): Promi
     canUseTool: async () => ({ result: true }),
     fillIn: async () => ({ action: 'cancel', why: 'nobody is there' }),
     readable: options.readable ?? (() => true),
+    leavePlan: async () => false,
     hidden: options.hidden ?? (async () => []),
     ...(options.runAgent === undefined ? {} : { runAgent: options.runAgent }),
     async close() {

@@ -1,4 +1,5 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
+import type { SessionModeWire } from '../../../src/server/console-api/wire/sessions.js';
 import { ConnectFirst } from '../connect/connect-first.js';
 import { startChat } from '../data/chat.js';
 import { useIdentity } from '../data/identity.js';
@@ -47,12 +48,18 @@ function NewChat({ asked }: { asked: string | undefined }) {
   }, [asked]);
   const obstacle = useObstacle();
   const [suggestion, setSuggestion] = useState<{ text: string; id: number }>();
-  const { model, cwd } = choice;
+  const [mode, setMode] = useState<SessionModeWire | null>(null);
+  const { model, cwd, agent } = choice;
   const send = async (content: string | ContentBlock[]): Promise<void> => {
     // A fast typist may send before the list of models has loaded.
     const known = model ?? firstModel(await fetchModels(), lastModel());
     if (known === undefined) throw new Error(text.reasons.model);
-    const started = await startChat({ model: known, content, ...(cwd === undefined ? {} : { cwd }) });
+    const started = await startChat({
+      model: known,
+      content,
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(agent && mode !== null ? { mode } : {}),
+    });
     keepFocus();
     navigate(addressOf(started));
   };
@@ -76,7 +83,7 @@ function NewChat({ asked }: { asked: string | undefined }) {
         suggestion={suggestion}
         autoFocus={focused || asked !== undefined}
       >
-        <Choices choice={choice} forks={false} />
+        <Choices choice={choice} forks={false} mode={{ value: mode, set: setMode }} />
       </Composer>
     </div>
   );

@@ -9,6 +9,8 @@ const model = (name: string, more: Partial<ModelWire> = {}): ModelWire => ({
   display_name: null,
   upstreams: ['u'],
   root: null,
+  modes: [],
+  configured_mode: 'ask',
   context_window: null,
   priced: false,
   ...more,

@@ -24,6 +24,7 @@ import { TodoLine } from './todo-line.js';
 import { Transcript } from './transcript.js';
 import { useModelChoice } from './use-model-choice.js';
 import { useObstacle } from './use-obstacle.js';
+import { useSessionMode } from './use-session-mode.js';
 import { fork, useTalk } from './use-talk.js';
 import { textOfMessage, useWaitingMessages, WaitingMessages } from './waiting-messages.js';
 
@@ -79,6 +80,7 @@ function Talk({ id, conversation }: { id: string; conversation: ConversationView
   const last = parts.at(-1);
   const failed = last?.kind === 'note' && last.note.type === 'failed';
   const choice = useModelChoice(session);
+  const mode = useSessionMode(session, running);
   const focused = useKeptFocus();
   const general = useObstacle();
   const person = useIdentity();
@@ -133,7 +135,7 @@ function Talk({ id, conversation }: { id: string; conversation: ConversationView
             }}
             autoFocus={focused}
           >
-            <Choices choice={choice} forks />
+            <Choices choice={choice} forks mode={mode} />
           </Composer>
         </div>
       </CanSendContext>

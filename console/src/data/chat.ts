@@ -7,7 +7,7 @@ import type {
   SessionWire,
   StopAnswer,
 } from '../../../src/server/console-api/wire/sessions.js';
-import { get, post, remove, Unreachable } from './api.js';
+import { get, patch, post, remove, Unreachable } from './api.js';
 import { noteOwnSession } from './own-sessions.js';
 
 /** Without a network it is sent again this often; the same `client_id` is the same request. */
@@ -50,6 +50,11 @@ export async function resumeTurn(session: string): Promise<ChatStarted> {
   const started = await post<ChatStarted>(`${pathOf(session)}/resume`);
   noteOwnSession(started.session);
   return started;
+}
+
+/** Calls that wait are judged by it before this resolves. */
+export function setMode(session: string, mode: SessionWire['mode']): Promise<SessionWire> {
+  return patch<SessionWire>(pathOf(session), { mode });
 }
 
 /** `keep`: only so many turns of it. */

@@ -48,6 +48,7 @@ const SESSION: SessionWire = {
   parent: null,
   pinned: false,
   archived: false,
+  mode: null,
   root: '/w',
   created_at: TIME,
   updated_at: TIME,

@@ -12,6 +12,7 @@ const session = (id: string, minute: number, more: Partial<SessionWire> = {}): S
   parent: null,
   pinned: false,
   archived: false,
+  mode: null,
   root: null,
   created_at: '2026-03-01T00:00:00Z',
   updated_at: `2026-03-01T00:${String(minute).padStart(2, '0')}:00Z`,

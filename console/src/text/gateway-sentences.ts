@@ -62,6 +62,10 @@ const REASONS: readonly Pattern[] = [
   // Why a person is asked.
   [/^The rule `(.*)` of the configuration asks about (.*)\.$/s, '配置中的规则 `$1` 要求就$2询问。'],
   [/^The rule `(.*)` (?:of|for) .*? asks about (.*)\.$/s, '规则 `$1` 要求就$2询问。'],
+  [
+    /^Mode allow-edits allows (.*), which is inside the workspace\.$/s,
+    '“允许编辑”模式允许$1，它在工作区内。',
+  ],
   [/^No rule is about (.*), and the mode is ask\.$/s, '没有规则涉及$1，当前模式为“询问”。'],
   [/^No rule is about (.*), and the mode is (.*)\.$/s, '没有规则涉及$1，当前模式为 $2。'],
   [

@@ -29,6 +29,9 @@ export function MenuView({ label, trigger, items, align = 'end' }: MenuProps & {
                 <Base.Item
                   key={item.label}
                   disabled={item.disabled ?? false}
+                  {...(item.checked === undefined
+                    ? {}
+                    : { role: 'menuitemradio', 'aria-checked': item.checked })}
                   onClick={item.onSelect}
                   className={classes(ITEM, item.tone === 'danger' && 'text-danger')}
                 >

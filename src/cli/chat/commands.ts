@@ -1,14 +1,17 @@
 /** What a person tells the chat itself instead of the agent. */
 import type { Config } from '../../config/schema.js';
+import type { SessionMode } from '../../store/sessions.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import { ago, indent, type Paint, plain, plainLine } from './render.js';
 import type { ChatTerminal } from './terminal.js';
 
-export type Mode = Config['permissions']['mode'];
+export type Mode = Config['permissions']['mode'] | SessionMode;
 
 const MODES: Readonly<Record<Mode, string>> = {
   ask: 'what no rule is about is asked',
   'read-only': 'what only reads runs, everything else is refused',
+  'allow-edits': 'files in the folder are edited without a question, the rest as in ask',
+  plan: 'the agent reads, and lays a plan before you that you accept or send back',
   allow: 'what no rule is about runs without a question',
   deny: 'what no rule is about is refused',
 };
@@ -25,7 +28,7 @@ export interface ChatControls {
   models(): readonly string[];
   /** What is in the way; undefined where the next turn is the model's. */
   useModel(name: string): string | undefined;
-  readonly mode: Mode;
+  mode(): Promise<Mode>;
   useMode(mode: Mode): Promise<void>;
   /** Of this folder, the newest first. */
   sessions(): Promise<ResumableSession[]>;
@@ -88,9 +91,10 @@ const COMMANDS: Readonly<Record<string, ChatCommand>> = {
     run: async ({ terminal, paint, controls }, mode) => {
       if (isMode(mode)) await controls.useMode(mode);
       else if (mode !== '') terminal.write(`  There is no mode ${plainLine(mode)}.\n`);
+      const now = await controls.mode();
       const lines = Object.entries(MODES).map(([name, meaning]) => {
-        const line = `${name.padEnd(10)}${meaning}`;
-        return name === controls.mode ? paint('bold', `${line} (now)`) : line;
+        const line = `${name.padEnd(13)}${meaning}`;
+        return name === now ? paint('bold', `${line} (now)`) : line;
       });
       terminal.write(indent(lines, '  '));
       return 'go on';

@@ -8,6 +8,7 @@ import type { AgentParts } from '../../gateway/agent-parts.js';
 import type { ClosableDispatcher } from '../../gateway/create-dispatcher.js';
 import type { LiveConfig } from '../../gateway/live-config.js';
 import type { Sessions } from '../../sessions/sessions.js';
+import { SESSION_MODES, type SessionMode } from '../../store/sessions.js';
 import { type CliIo, UsageError } from '../shared/command.js';
 import type { ChatControls, Mode } from './commands.js';
 
@@ -25,7 +26,9 @@ interface ControlledParts {
   live: LiveConfig;
   agents: Pick<AgentParts, 'reconfigure'>;
   dispatcher: Pick<ClosableDispatcher, 'reconfigure'>;
-  sessions: Pick<Sessions, 'list' | 'read' | 'standing'>;
+  sessions: Pick<Sessions, 'list' | 'read' | 'standing' | 'get' | 'label'>;
+  /** That the chat is in; none before the first answer. */
+  session(): string | undefined;
 }
 
 /** How far back a folder's conversations are looked for. */
@@ -33,16 +36,22 @@ const LOOKED_AT = 200;
 
 export function createControls(
   { loaded, model, withModel, io }: ControlsOptions,
-  { live, agents, dispatcher, sessions }: ControlledParts,
-): ChatControls {
+  { live, agents, dispatcher, sessions, session }: ControlledParts,
+): ChatControls & { readonly newMode: SessionMode | undefined } {
   let current = model;
+  let chosen: SessionMode | undefined;
+  const ofSession = async (): Promise<SessionMode | undefined> => {
+    const id = session();
+    return id === undefined ? chosen : (await sessions.get(id))?.mode;
+  };
   const use = (config: Config): void => live.use({ ...live.loaded, config });
   return {
     get model() {
       return current;
     },
-    get mode() {
-      return live.config.permissions.mode;
+    mode: async () => (await ofSession()) ?? live.config.permissions.mode,
+    get newMode() {
+      return chosen;
     },
     models: () => [
       ...new Set([current, ...Object.keys(loaded.config.models).filter((name) => !name.includes('*'))]),
@@ -60,8 +69,14 @@ export function createControls(
       }
     },
     async useMode(mode: Mode) {
-      use({ ...live.config, permissions: { ...live.config.permissions, mode } });
+      chosen = SESSION_MODES.find((known) => known === mode);
+      const { permissions } = live.config;
+      // A session's mode narrows the configuration's, which is the operator's, who sits here, to open.
+      const configured = mode === 'allow' || mode === 'deny' ? mode : 'ask';
+      use({ ...live.config, permissions: { ...permissions, mode: configured } });
       await agents.reconfigure();
+      const id = session();
+      if (id !== undefined) await sessions.label(id, { mode: chosen ?? null });
     },
     async sessions() {
       const root = await realpath(io.cwd);

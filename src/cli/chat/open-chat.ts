@@ -72,7 +72,11 @@ async function openParts(stack: CloseStack, options: OpenChatOptions): Promise<O
     native: { create: createNativeDriver, runtime, sessions, log, startDir: io.cwd, home },
   });
   stack.defer(() => dispatcher.close());
-  const controls = createControls(options, { live, agents, dispatcher, sessions });
+  let talk: TerminalConversation | undefined;
+  const controls = createControls(options, {
+    ...{ live, agents, dispatcher, sessions },
+    session: () => talk?.session,
+  });
   // Before a turn is aborted: a question that waits is still there the next time.
   stack.defer(() => agents.approvals.close());
 
@@ -99,11 +103,12 @@ async function openParts(stack: CloseStack, options: OpenChatOptions): Promise<O
   };
   const observe = activityPrinter({ write, paint, endLine });
   let thinks = false;
-  const open = (session?: string): TerminalConversation =>
-    new TerminalConversation(
+  const open = (session?: string): TerminalConversation => {
+    talk = new TerminalConversation(
       {
         dispatcher,
         model: () => controls.model,
+        newMode: () => controls.newMode,
         principal: PERSON,
         observe,
         onText: (text) => {
@@ -120,6 +125,8 @@ async function openParts(stack: CloseStack, options: OpenChatOptions): Promise<O
       },
       session,
     );
+    return talk;
+  };
   const prompt = terminal.interactive
     ? new ApprovalPrompt({ coordinator: agents.approvals, terminal, paint, by: PERSON.name })
     : undefined;

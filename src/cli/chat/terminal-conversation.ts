@@ -5,12 +5,14 @@ import { NO_USAGE, type StopReason, type Usage } from '../../core/conversation.j
 import { type GatewayError, toGatewayError } from '../../core/errors.js';
 import { anthropicMessages } from '../../dialects/anthropic-messages/index.js';
 import { SESSION_HEADER } from '../../engines/agent/attach-turn.js';
-import type { Answer, Dispatcher, Principal } from '../../engines/engine.js';
+import type { Answer, Dispatcher, ModelRequest, Principal } from '../../engines/engine.js';
 
 interface TerminalConversationOptions {
   dispatcher: Pick<Dispatcher, 'run'>;
   /** Of the next turn. */
   model(): string;
+  /** Of a session that is made. */
+  newMode(): NonNullable<ModelRequest['kept']>['mode'];
   principal: Principal;
   observe: AgentObserver;
   onText(text: string): void;
@@ -53,7 +55,8 @@ export class TerminalConversation {
   }
 
   #ask(text: string, signal: AbortSignal): Promise<Answer> {
-    const { dispatcher, model, principal, observe } = this.#options;
+    const { dispatcher, model, newMode, principal, observe } = this.#options;
+    const mode = this.#session === undefined ? newMode() : undefined;
     return dispatcher.run({
       id: `chat_${randomUUID()}`,
       clientDialect: anthropicMessages,
@@ -72,6 +75,7 @@ export class TerminalConversation {
       principal,
       signal,
       observe,
+      ...(mode && { kept: { mode } }),
       // A turn that fails before its first word has a session as well.
       announce: (headers) => this.#attach(headers),
     });

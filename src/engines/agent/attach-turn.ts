@@ -137,6 +137,7 @@ export function attachRequest(
     model: request.model,
     root,
     parent: kept?.parent,
+    mode: kept?.mode,
     lasting: kept !== undefined,
     repeat: idempotencyKey !== undefined || again === true || Number(headers[RETRY_HEADER]) > 0,
     signal,

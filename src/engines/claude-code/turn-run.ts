@@ -10,8 +10,10 @@ import type { Message, StopReason, ToolUseBlock } from '../../core/conversation.
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
 import { onAbort } from '../../core/stopping.js';
+import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { AnswerAssembler, UsageTally } from '../agent/answer-assembler.js';
 import type { AnsweredEnd, OpeningTurn, StepsEnd } from '../agent/driver.js';
+import { modePrompt } from '../agent/loop/mode-prompt.js';
 import { type CollectedMessage, isCutInSight, toolCallIds } from '../agent/message-collector.js';
 import type { MessageReporter } from '../agent/reporters.js';
 import { inOrder } from '../agent/settle-tool-calls.js';
@@ -40,6 +42,7 @@ export type Patience = Readonly<Record<keyof typeof PATIENCE, number>>;
 
 interface TurnRunOptions extends Pick<OpeningTurn<unknown>, 'call' | 'turn' | 'persistence' | 'signal'> {
   conversation: ClaudeConversation;
+  runtime: Pick<ToolRuntime, 'gate'>;
   toolbox: Pick<Toolbox, 'hasClients'>;
   maxSteps: number;
   tally: UsageTally;
@@ -329,7 +332,7 @@ export class TurnRun {
     const isBehind = this.#stream.isOpen || !this.#answered || this.#received < this.#granted;
     if (isBehind && !this.#quiet) return undefined;
     if (!this.#answered) return this.#astray();
-    const { maxSteps, call, toolbox, conversation, notify, persistence } = this.#options;
+    const { maxSteps, call, toolbox, conversation, notify, persistence, runtime, turn } = this.#options;
     if (this.steps >= maxSteps) {
       notify({ type: 'max-steps', steps: this.steps });
       return { kind: 'max-steps', steps: this.steps };
@@ -340,7 +343,9 @@ export class TurnRun {
     const { request } = call;
     notify({ type: 'model-start', step: this.steps + 1, model: request.model });
     const toolChoice = conversation.plan.choice(choiceForStep(request.toolChoice, toolbox, this.steps));
-    admission.grant(shapeRequest(admission.request, { wished: request, toolChoice }));
+    const shaped = shapeRequest(admission.request, { wished: request, toolChoice });
+    const told = modePrompt(await runtime.gate.modeOf(turn.id));
+    admission.grant(told.length === 0 ? shaped : { ...shaped, system: [...shaped.system, ...told] });
     return undefined;
   }
 

@@ -13,6 +13,7 @@ import type { AgentDriver, AskedModel, DriverTurn, OpeningTurn, StepsEnd } from 
 import { HeldToolStates, workspaceOf } from '../agent/held-tool-states.js';
 import { LIMITS } from '../agent/limits.js';
 import { AgentLoop, type LoopEnd } from '../agent/loop/agent-loop.js';
+import { modePrompt } from '../agent/loop/mode-prompt.js';
 import { ModelStep, stepRequest } from '../agent/loop/model-step.js';
 import { runSubAgent, type TurnParts } from '../agent/loop/sub-agent.js';
 import { promptOptions, systemPrompt } from '../agent/loop/system-prompt.js';
@@ -185,13 +186,14 @@ class NativeTurn implements DriverTurn {
   async close(): Promise<void> {}
 
   #modelStep(system: readonly TextBlock[]): ModelStep {
-    const { relay, call, route, turn, signal, log } = this.#options;
+    const { relay, call, route, turn, signal, log, runtime } = this.#options;
     return new ModelStep({
       relay,
       call,
       route,
       request: call.request,
       system,
+      told: async () => modePrompt(await runtime.gate.modeOf(turn.id)),
       toolbox: this.#toolbox,
       cacheKey: turn.id,
       signal,

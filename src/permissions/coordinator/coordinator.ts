@@ -38,7 +38,7 @@ import { Ticker } from './ticker.js';
 import { ToolPins } from './tool-pins.js';
 
 export interface CoordinatorOptions {
-  store: Pick<Store, 'approvals' | 'rules' | 'mcp' | 'presence'>;
+  store: Pick<Store, 'approvals' | 'rules' | 'mcp' | 'presence' | 'sessions'>;
   policy: Judge;
   /** How long a question waits; those to the user by their nature have no clock. */
   timeoutMs: number;
@@ -84,6 +84,7 @@ class Coordinator implements ApprovalCoordinator {
     this.#now = now;
     const ruleCache = new RuleCache(store.rules, policy, {
       pins: new ToolPins(store.mcp),
+      modes: store.sessions,
       onUsedUp: (rule) => this.usedUp(rule),
     });
     this.#state = new ApprovalState({ approvals: store.approvals, ruleCache, log });
@@ -190,6 +191,11 @@ class Coordinator implements ApprovalCoordinator {
     return rule;
   }
 
+  async modeChanged(session: string): Promise<void> {
+    const waiters = this.#state.waiting.all().filter(({ call }) => call.session === session);
+    if (waiters.length > 0) await this.#rejudger.rejudge(waiters);
+  }
+
   attend(principal: string | undefined): () => void {
     return this.#presence.attend(principal);
   }
@@ -241,7 +247,9 @@ class Coordinator implements ApprovalCoordinator {
     this.#ticker.plan();
     const rules = changes.flatMap((change) => (change.kind === 'rule' ? [change] : []));
     for (const { what, rule } of rules) this.#state.hearRule({ type: what, rule });
-    if (rules.length > 0 && this.#state.waiting.size > 0 && !this.#closed) await this.#rejudger.rejudge();
+    if (this.#closed) return;
+    if (rules.length > 0 && this.#state.waiting.size > 0) await this.#rejudger.rejudge();
+    else for (const change of changes) if (change.kind === 'session') await this.modeChanged(change.id);
   }
 
   async #isAttended(call: GatedToolCall): Promise<boolean> {

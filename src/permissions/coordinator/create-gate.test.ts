@@ -210,7 +210,7 @@ describe('the audit log', () => {
     };
     const gate = createGate({
       ...{ coordinator, policy: simplePolicy({ allow: ['Bash'] }), log: { warn: note, error: note } },
-      store: { rules: store.rules, mcp: store.mcp, audit: broken },
+      store: { rules: store.rules, sessions: store.sessions, mcp: store.mcp, audit: broken },
     });
     expect(await gate.check(callOf('ls'))).toMatchObject({ allowed: true });
     await turnOfLoop();
@@ -218,7 +218,7 @@ describe('the audit log', () => {
     const stuck = { append: () => new Promise<void>(() => {}), list: broken.list };
     const patient = createGate({
       ...{ coordinator, policy: simplePolicy({ allow: ['Bash'] }), log: { warn: note, error: note } },
-      store: { rules: store.rules, mcp: store.mcp, audit: stuck },
+      store: { rules: store.rules, sessions: store.sessions, mcp: store.mcp, audit: stuck },
     });
     expect(await patient.check(callOf('ls'))).toMatchObject({ allowed: true });
   });

@@ -13,13 +13,16 @@ import { ToolPins } from './tool-pins.js';
 interface GateOptions {
   policy: Judge;
   coordinator: Pick<ApprovalCoordinator, 'ask' | 'isAnswered' | 'usedUp'>;
-  store: Pick<Store, 'rules' | 'audit' | 'mcp'>;
+  store: Pick<Store, 'rules' | 'audit' | 'mcp' | 'sessions'>;
   log: PermissionLog;
+  /** Where those who watch sessions hear of it; by default the store alone knows. */
+  leavePlan?: PermissionGate['leavePlan'] | undefined;
 }
 
-export function createGate({ policy, coordinator, store, log }: GateOptions): PermissionGate {
+export function createGate({ policy, coordinator, store, log, leavePlan }: GateOptions): PermissionGate {
   const ruleCache = new RuleCache(store.rules, policy, {
     pins: new ToolPins(store.mcp),
+    modes: store.sessions,
     onUsedUp: (rule) => coordinator.usedUp(rule),
   });
 
@@ -57,6 +60,8 @@ export function createGate({ policy, coordinator, store, log }: GateOptions): Pe
     judge: (call) => ruleCache.judge(call),
     readable: (location, session) => ruleCache.readable(location, session),
     hidden: (location, session, options) => ruleCache.hidden(location, session, options),
+    modeOf: (session) => store.sessions.modeOf(session),
+    leavePlan: leavePlan ?? ((session) => store.sessions.leavePlan(session)),
   };
 }
 

@@ -72,8 +72,8 @@ it('a question is asked where somebody is present at another node, and refused w
       [...told.values()].flat().some((each) => each === null || each === principal),
   };
   const a = await approvalBench({ unattended: 'deny' });
-  const { approvals, rules, mcp } = a.store;
-  const store = { approvals, rules, mcp, presence };
+  const { approvals, rules, mcp, sessions } = a.store;
+  const store = { approvals, rules, mcp, sessions, presence };
   const [here, there] = [a.another({ store }), a.another({ store })];
   const other = there.coordinator.attend('bob');
   const leave = there.coordinator.attend('alice');

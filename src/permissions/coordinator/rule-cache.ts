@@ -3,6 +3,7 @@
  * store's revision stays the same: no call is judged by a rule that was revoked before it.
  */
 import type { Rule, RuleStore } from '../../store/rules.js';
+import type { SessionMode, SessionStore } from '../../store/sessions.js';
 import type { Decision, JudgedToolCall, ToolCallLocation } from '../decision.js';
 import type { Policy } from '../judge/policy.js';
 import { holdsFor } from '../rules/rule.js';
@@ -29,19 +30,27 @@ interface RuleSnapshot {
   selections: Map<string, readonly Rule[]>;
 }
 
+/** Modes of sessions. */
+type SessionModes = Pick<SessionStore, 'modeOf'>;
+
+interface RuleCacheOptions {
+  pins?: ToolPins;
+  /** Without them the configuration's mode holds: a preview is of no session that goes on. */
+  modes?: SessionModes;
+  onUsedUp?: (rule: Rule) => void;
+}
+
 export class RuleCache {
   readonly #store: RuleStore;
   readonly #judge: Judge;
   readonly #onUsedUp: (rule: Rule) => void;
+  readonly #modes: SessionModes | undefined;
   /** Without them nothing is pinned: a preview tries rules on calls of the past. */
   readonly pins: ToolPins | undefined;
   #snapshot: RuleSnapshot = { revision: Number.NaN, rules: [], selections: new Map() };
 
-  constructor(
-    store: RuleStore,
-    judge: Judge,
-    { pins, onUsedUp = () => {} }: { pins?: ToolPins; onUsedUp?: (rule: Rule) => void } = {},
-  ) {
+  constructor(store: RuleStore, judge: Judge, { pins, modes, onUsedUp = () => {} }: RuleCacheOptions = {}) {
+    this.#modes = modes;
     this.#store = store;
     this.#judge = judge;
     this.#onUsedUp = onUsedUp;
@@ -65,7 +74,8 @@ export class RuleCache {
 
   /** What the rules say. Uses nothing up. */
   async judge(call: JudgedToolCall): Promise<Decision> {
-    const decision = await this.#judge.decide(call, await this.rulesFor(call.session, call.location.root));
+    const rules = await this.rulesFor(call.session, call.location.root);
+    const decision = await this.#judge.decide(call, rules, await this.#modes?.modeOf(call.session));
     return this.#pinned(call, decision, false);
   }
 
@@ -73,9 +83,10 @@ export class RuleCache {
   async admit(call: JudgedToolCall): Promise<Decision> {
     for (;;) {
       const rules = await this.rulesFor(call.session, call.location.root);
-      const decision = await this.#pinned(call, await this.#judge.decide(call, rules), true);
+      const mode = await this.#modes?.modeOf(call.session);
+      const decision = await this.#pinned(call, await this.#judge.decide(call, rules, mode), true);
       if (decision.behaviour !== 'allow' || !rules.some(isOnce)) return decision;
-      if (await this.#useUp(await this.#needed(call, rules))) return decision;
+      if (await this.#useUp(await this.#needed(call, rules, mode))) return decision;
     }
   }
 
@@ -96,11 +107,15 @@ export class RuleCache {
   }
 
   /** Those `once` rules without which it would not be allowed; the oldest of several that would do. */
-  async #needed(call: JudgedToolCall, rules: readonly Rule[]): Promise<readonly Rule[]> {
+  async #needed(
+    call: JudgedToolCall,
+    rules: readonly Rule[],
+    mode: SessionMode | undefined,
+  ): Promise<readonly Rule[]> {
     let kept = rules;
     for (const rule of rules.filter(isOnce).reverse()) {
       const without = kept.filter((each) => each !== rule);
-      const decision = await this.#judge.decide(call, without);
+      const decision = await this.#judge.decide(call, without, mode);
       if (decision.behaviour === 'allow') kept = without;
     }
     return kept.filter(isOnce);

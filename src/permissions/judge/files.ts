@@ -82,7 +82,10 @@ export function judgeFile(judging: Judging, file: JudgedFile, otherwise?: Findin
       ? byRule('allow', entry, part)
       : isOwnRead(judging, file)
         ? harmless('A session may read its own files.')
-        : (otherwise ?? byWorkspace(judging, file) ?? byMode(judging, part, readsInside(file)));
+        : (otherwise ??
+          byWorkspace(judging, file) ??
+          byEdits(judging, file) ??
+          byMode(judging, part, readsInside(file)));
   return found.behaviour === 'allow' ? (codeFileAsk(judging, file) ?? found) : found;
 }
 
@@ -98,6 +101,20 @@ function byWorkspace(judging: Judging, file: JudgedFile): Finding | undefined {
     behaviour: 'allow',
     because: { kind: 'workspace', part },
     message: `No rule is about ${part}, and reading inside the workspace needs no approval.`,
+  };
+}
+
+/** Mode `allow-edits`: the tools that edit files may, inside the workspace. A command that does is no such tool. */
+function byEdits(judging: Judging, file: JudgedFile): Finding | undefined {
+  const { chosen, call } = judging;
+  if (chosen !== 'allow-edits' || file.kind !== 'edit' || !EDIT_TOOLS.has(call.tool)) return undefined;
+  const inside = file.named.workspace !== undefined && file.real.workspace !== undefined;
+  if (!inside || isCredential(judging, file)) return undefined;
+  const part = partOf(file);
+  return {
+    behaviour: 'allow',
+    because: { kind: 'mode', mode: chosen, part },
+    message: `Mode allow-edits allows ${part}, which is inside the workspace.`,
   };
 }
 

@@ -1,6 +1,7 @@
 /** What a judgement works with, and how its parts are put together. */
 import type { Config } from '../../config/schema.js';
 import type { RuleBehaviour } from '../../store/rules.js';
+import type { SessionMode } from '../../store/sessions.js';
 import type { JudgedToolCall, Reason } from '../decision.js';
 import type { OwnFiles } from '../protected-files.js';
 import type { RuleEntry } from '../rules/rule.js';
@@ -18,6 +19,8 @@ export interface Judging {
   sets: readonly RuleSet[];
   where: Where;
   mode: Config['permissions']['mode'];
+  /** The session's own, where `mode` stands for it. */
+  chosen?: SessionMode | undefined;
   home: string;
   realHome: string;
   own: OwnFiles;
@@ -81,17 +84,23 @@ export function byRule(behaviour: RuleBehaviour, entry: RuleEntry, part: string)
 
 /** What no rule matches. `reads`: it only reads, and only where reading is free in mode `read-only`. */
 export function byMode(judging: Judging, part: string, reads: boolean): Finding {
-  const { mode } = judging;
+  const { mode, chosen } = judging;
   const behaviour = mode === 'read-only' ? (reads ? 'allow' : 'deny') : mode;
+  const name = chosen ?? mode;
   return {
     behaviour,
-    because: { kind: 'mode', mode, part },
+    because: { kind: 'mode', mode: name, part },
     message:
       mode === 'read-only'
-        ? `Mode read-only ${reads ? 'allows' : 'denies'} ${part}, which ${reads ? 'only reads' : 'may do more than read in the workspace'}.`
-        : `No rule is about ${part}, and the mode is ${mode}.`,
+        ? `Mode ${name} ${reads ? 'allows' : 'denies'} ${part}, which ${reads ? 'only reads' : 'may do more than read in the workspace'}.${behaviour === 'deny' ? (ADVICE[name] ?? '') : ''}`
+        : `No rule is about ${part}, and the mode is ${name}.`,
   };
 }
+
+/** What a model is to do instead; the mode is a person's to change. */
+const ADVICE: Partial<Record<SessionMode | Config['permissions']['mode'], string>> = {
+  plan: ' The session only plans: finish the plan and lay it before the user with ExitPlanMode.',
+};
 
 /** A rule allows part of it, and mode says what becomes of the rest. */
 export function byShell(judging: Judging, part: string, problem: string, reads: boolean): Finding {

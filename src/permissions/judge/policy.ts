@@ -4,6 +4,7 @@
  */
 import type { Config } from '../../config/schema.js';
 import type { Rule } from '../../store/rules.js';
+import type { SessionMode } from '../../store/sessions.js';
 import { realTarget } from '../../workspace/real-path.js';
 import type { Decision, Effect, JudgedToolCall, RuleSuggestion, ToolCallLocation } from '../decision.js';
 import { ownFiles } from '../protected-files.js';
@@ -24,6 +25,7 @@ import { type PreparedCommand, prepareCommand } from './command.js';
 import { fileRule, isCredential, judgedFile, judgeFile, ownFile } from './files.js';
 import { judgeToolCall, type PreparedCommands } from './judge-tool-call.js';
 import type { Judging, RuleSet } from './judging.js';
+import { judgeInMode } from './session-mode.js';
 
 /** Whether a rule has nothing to do with a call, by its form alone: reading commands is most of what a judgement costs. */
 function cannotMatch(target: RuleTarget, { tool, effects }: JudgedToolCall): boolean {
@@ -98,9 +100,9 @@ export interface Policy {
   /**
    * Never throws, but rejects where the grammar of the shell cannot be loaded. A promise only until
    * it is. `stored`: rules of people; those of other sessions and projects in it are passed over.
-   * Give the same array as long as the store's revision is the same: what is compiled is kept with it.
+   * `chosen`: the mode of the session, where a person chose one. Give the same array as long as the store's revision is the same: what is compiled is kept with it.
    */
-  decide(call: JudgedToolCall, stored: readonly Rule[]): Decision | Promise<Decision>;
+  decide(call: JudgedToolCall, stored: readonly Rule[], chosen?: SessionMode): Decision | Promise<Decision>;
   /** For trying a rule that is not there on calls of earlier. */
   tryRule(rule: TriedRule): RuleTrial;
   /** Whether a file that a search came across may be shown: no rule denies it or asks about it. */
@@ -155,8 +157,10 @@ class RulePolicy implements Policy {
     this.#repositories = new RepositoryFiles(onWarning ?? (() => undefined), repositoryRecheckMs);
   }
 
-  decide(call: JudgedToolCall, stored: readonly Rule[]): Decision | Promise<Decision> {
-    return prepared(this.#judging(call, stored), (judging, commands) => this.#conclude(judging, commands));
+  decide(call: JudgedToolCall, stored: readonly Rule[], chosen?: SessionMode): Decision | Promise<Decision> {
+    return prepared(this.#judging(call, stored), (judging, commands) =>
+      this.#conclude(judging, commands, chosen),
+    );
   }
 
   tryRule({ rule, behaviour }: TriedRule): RuleTrial {
@@ -225,17 +229,18 @@ class RulePolicy implements Policy {
     return sets;
   }
 
-  #conclude(judging: Judging, commands: PreparedCommands): Decision {
-    const { behaviour, because, message } = judgeToolCall(judging, commands);
-    const suggestions = behaviour === 'ask' ? this.#suggest(judging, commands) : [];
+  #conclude(judging: Judging, commands: PreparedCommands, chosen: SessionMode | undefined): Decision {
+    const { behaviour, because, message } = judgeInMode(judging, commands, chosen);
+    const suggestions = behaviour === 'ask' ? this.#suggest(judging, commands, chosen) : [];
     return { behaviour, because, message, suggestions };
   }
 
   /** Only rules that, if they had been there, would have let this call through. */
-  #suggest(judging: Judging, commands: PreparedCommands): RuleSuggestion[] {
+  #suggest(judging: Judging, commands: PreparedCommands, chosen: SessionMode | undefined): RuleSuggestion[] {
     return candidateRules(judging.call, this.#realHome).filter(({ rule }) => {
       const extra = ruleSet([], [], [{ text: rule, source: 'session' }]);
-      return judgeToolCall({ ...judging, sets: [...judging.sets, extra] }, commands).behaviour === 'allow';
+      const ruled = { ...judging, sets: [...judging.sets, extra] };
+      return judgeInMode(ruled, commands, chosen).behaviour === 'allow';
     });
   }
 }

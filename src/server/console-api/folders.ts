@@ -12,16 +12,20 @@ import type { Exchange } from '../http/exchange.js';
 import { NO_STORE, sendJson } from '../http/respond.js';
 import { isAdmin, isInside, realFolder } from './chat/chosen-folder.js';
 import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
-import type { FoldersWire, ModelWire } from './wire/sessions.js';
+import { modesFor } from './session-mode.js';
+import type { FoldersWire, ModelWire, SessionModeWire } from './wire/sessions.js';
 
 /** What the console can talk to: names, what upstreams list for a pattern, and the patterns. */
-export const listConsoleModels: ConsoleApiHandler = async (exchange, { dispatcher, models }) => {
+export const listConsoleModels: ConsoleApiHandler = async (exchange, { dispatcher, models, permissions }) => {
   const listed = await exchange.untilAborted(dispatcher.models());
-  const data = models.offered(exchange.principal, listed).map(toWire);
+  const modes = modesFor(permissions.mode, exchange.principal);
+  const data = models
+    .offered(exchange.principal, listed)
+    .map((model): ModelWire => ({ ...toWire(model, modes), configured_mode: permissions.mode }));
   sendJson(exchange, 200, { data }, NO_STORE);
 };
 
-function toWire(model: OfferedModel): ModelWire {
+function toWire(model: OfferedModel, modes: readonly SessionModeWire[]): Omit<ModelWire, 'configured_mode'> {
   return {
     name: model.name,
     pattern: model.pattern,
@@ -29,6 +33,7 @@ function toWire(model: OfferedModel): ModelWire {
     display_name: model.displayName ?? null,
     upstreams: [...model.upstreams],
     root: model.root ?? null,
+    modes: model.engine === 'relay' ? [] : [...modes],
     context_window: model.contextWindow ?? null,
     priced: model.priced,
   };

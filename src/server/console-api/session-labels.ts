@@ -1,6 +1,6 @@
 /** What people call a session, and where they keep it. */
 import * as z from 'zod';
-import type { SessionLabels } from '../../store/sessions.js';
+import { SESSION_MODES, type SessionLabels } from '../../store/sessions.js';
 import { wellFormed } from '../../tools/runtime/clean-text.js';
 import { TITLE_MAX_LENGTH } from './wire/sessions.js';
 
@@ -19,16 +19,22 @@ const title = z
   .transform((clean) => (clean === '' ? null : clean));
 
 export const labelsBody = z
-  .object({ title: title.nullable(), pinned: z.boolean(), archived: z.boolean() })
+  .object({
+    title: title.nullable(),
+    pinned: z.boolean(),
+    archived: z.boolean(),
+    mode: z.enum(SESSION_MODES, `expected null or one of ${SESSION_MODES.join(', ')}`).nullable(),
+  })
   .partial()
   .refine(
-    (given) => [given.title, given.pinned, given.archived].some((each) => each !== undefined),
-    'expected title, pinned or archived',
+    (given) => [given.title, given.pinned, given.archived, given.mode].some((each) => each !== undefined),
+    'expected title, pinned, archived or mode',
   )
   .transform(
-    ({ title: named, pinned, archived }): SessionLabels => ({
+    ({ title: named, pinned, archived, mode }): SessionLabels => ({
       ...(named !== undefined && { title: named }),
       ...(pinned !== undefined && { pinned }),
       ...(archived !== undefined && { archived }),
+      ...(mode !== undefined && { mode }),
     }),
   );

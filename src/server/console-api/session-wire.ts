@@ -71,6 +71,7 @@ export async function sessionsToWire(
       parent: session.parent ?? null,
       pinned: session.pinnedAt !== undefined,
       archived: session.archivedAt !== undefined,
+      mode: session.mode ?? null,
       root: standing?.root || null,
       created_at: time(session.createdAt),
       updated_at: time(session.updatedAt),

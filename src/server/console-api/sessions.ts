@@ -9,16 +9,18 @@ import { turnsOf } from '../../sessions/history/user-turns.js';
 import type { Sessions } from '../../sessions/sessions.js';
 import type { Session, SessionQuery, SessionState } from '../../store/sessions.js';
 import type { Page } from '../../store/store.js';
+import type { Exchange } from '../http/exchange.js';
 import { readInteger } from '../http/read-request.js';
 import { NO_STORE, sendJson, sendStatus } from '../http/respond.js';
 import { stoppedBy } from './approvals.js';
 import { forwardToOwner } from './at-owner.js';
 import { chatBody } from './chat/chat-plan.js';
 import { messageBody } from './chat/chat-queue.js';
-import type { ConsoleApiHandler } from './context.js';
+import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
 import { hrefIn } from './media.js';
 import { findSession, ownOnly, readJson, unknownSession } from './request.js';
 import { labelsBody } from './session-labels.js';
+import { checkModeChange } from './session-mode.js';
 import { recordsToWire } from './session-record.js';
 import { type SessionFacts, sessionsToWire, sessionToWire } from './session-wire.js';
 import {
@@ -39,6 +41,9 @@ export const startChat: ConsoleApiHandler = async (exchange, context) => {
   if (session?.principal === exchange.principal.name) {
     const sent = () => Buffer.from(JSON.stringify(body));
     if (await forwardToOwner(exchange, context, session, sent)) return;
+  }
+  if (body.mode !== undefined) {
+    checkModeChange({ to: body.mode, from: undefined, ...boundsOf(exchange, context) });
   }
   const started = await context.chat.start(body, exchange.principal);
   sendJson(exchange, 202, started, NO_STORE);
@@ -107,11 +112,18 @@ export const getSession: ConsoleApiHandler = async (exchange, context, parameter
 /** Any node writes it: a turn that runs elsewhere is not disturbed. */
 export const labelSession: ConsoleApiHandler = async (exchange, context, parameters) => {
   const labels = await readJson(exchange, context, labelsBody);
-  const { id } = await findSession(exchange, context, parameters);
+  const { id, mode: from } = await findSession(exchange, context, parameters);
+  if (labels.mode !== undefined) checkModeChange({ to: labels.mode, from, ...boundsOf(exchange, context) });
   const labelled = await context.sessions.label(id, labels);
   if (labelled === undefined) throw unknownSession(id);
+  // What waits here is judged anew before this is answered; other nodes hear of the change.
+  if (labels.mode !== undefined) await context.approvals.modeChanged(id);
   sendJson(exchange, 200, await sessionToWire(context, labelled), NO_STORE);
 };
+
+function boundsOf({ principal }: Exchange, { permissions }: Pick<ConsoleApiContext, 'permissions'>) {
+  return { principal, configured: permissions.mode };
+}
 
 /** Ends the turn that runs, and what it started. */
 export const deleteSession: ConsoleApiHandler = async (exchange, context, parameters) => {

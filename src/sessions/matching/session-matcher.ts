@@ -304,6 +304,7 @@ export class SessionMatcher {
       by: from,
       seed: request.seed,
       title: titleOf(request.messages),
+      mode: from.mode,
       ...(origin === undefined ? from.parent !== undefined && { parent: from.parent } : { origin }),
       base,
       end: { hash, position },

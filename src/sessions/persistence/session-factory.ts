@@ -1,6 +1,7 @@
 /** Creates sessions: empty, from an imported history, or as a fork of another session. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Message } from '../../core/conversation.js';
+import type { SessionMode } from '../../store/sessions.js';
 import { type Ground, HistoryFingerprint, type Link, seedOf } from '../history/history-fingerprint.js';
 import { toolCallsIn } from '../history/visible-history.js';
 import { LIMITS, type SessionParts } from '../session-parts.js';
@@ -29,6 +30,8 @@ interface MakeOptions {
   origin?: Origin;
   /** The session that the messages were copied from, without an origin. */
   parent?: string;
+  /** Of the origin, where nothing is said. */
+  mode?: SessionMode | undefined;
   /** Messages after the origin up to the last answer, and the link of that. */
   base: readonly Message[];
   end: Link;
@@ -51,6 +54,7 @@ export class SessionFactory {
   async make(options: MakeOptions): Promise<LeasedSession> {
     const { by, origin, title, onLost } = options;
     const parent = origin?.parent.session.id ?? options.parent;
+    const mode = options.mode ?? origin?.parent.session.mode;
     const { store, now, ttlMs, emit } = this.#parts;
     const id = newSessionId();
     const record: SessionRow = {
@@ -71,6 +75,7 @@ export class SessionFactory {
       metadata: record,
       ...(title !== undefined && { title }),
       ...(parent !== undefined && { parent }),
+      ...(mode !== undefined && { mode }),
     });
     if (!created) throw new Error('An id of 16 random bytes was given twice.');
     const leased = new LeasedSession({

@@ -35,7 +35,7 @@ export interface SessionHead {
 }
 
 export interface LoadedSession {
-  session: Pick<Session, 'id' | 'principal'>;
+  session: Pick<Session, 'id' | 'principal' | 'mode'>;
   record: SessionRow;
   log: TranscriptLog;
 }

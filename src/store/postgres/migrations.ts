@@ -135,6 +135,19 @@ CREATE UNLOGGED TABLE limit_claims (
 );
 `;
 
+/** How a person wants the calls of a session to be decided, and how before it was to plan. Other nodes hear of it. */
+const SCHEMA_12 = `
+ALTER TABLE sessions ADD COLUMN mode TEXT COLLATE "C";
+ALTER TABLE sessions ADD COLUMN mode_before_plan TEXT COLLATE "C";
+DROP TRIGGER sessions_changed ON sessions;
+CREATE TRIGGER sessions_changed AFTER UPDATE ON sessions FOR EACH ROW
+  WHEN (OLD.state <> NEW.state OR OLD.turn_open <> NEW.turn_open OR OLD.model <> NEW.model
+    OR OLD.title IS DISTINCT FROM NEW.title OR NEW.expires_at < OLD.expires_at
+    OR OLD.given_title IS DISTINCT FROM NEW.given_title OR OLD.pinned_at IS DISTINCT FROM NEW.pinned_at
+    OR OLD.archived_at IS DISTINCT FROM NEW.archived_at OR OLD.mode IS DISTINCT FROM NEW.mode)
+  EXECUTE FUNCTION toolgate_note_session();
+`;
+
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, sql: SCHEMA_1 },
   { version: 2, sql: SCHEMA_2 },
@@ -147,6 +160,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 9, sql: SCHEMA_9 },
   { version: 10, sql: SCHEMA_10 },
   { version: 11, sql: SCHEMA_11 },
+  { version: 12, sql: SCHEMA_12 },
 ];
 
 /** `TGAT`: the advisory lock of this program's migrations. */

@@ -11,6 +11,7 @@ import type {
   NewSession,
   Session,
   SessionLabels,
+  SessionMode,
   SessionQuery,
   SessionStore,
 } from '../sessions.js';
@@ -19,9 +20,12 @@ import { number, type Row, text, whole } from '../sql/rows.js';
 import {
   addLabelConditions,
   cursorOf,
+  LEAVE_PLAN,
   labelStatement,
   listPosition,
+  MODE_OF,
   ReadMetadata,
+  readMode,
   readSession,
   SESSION_COLUMNS,
   sessionValues,
@@ -97,6 +101,17 @@ export class PostgresSessions implements SessionStore {
     const labelled = (await database.run(sql, params)) === 1;
     notifier.wake();
     return labelled;
+  }
+
+  async modeOf(id: string): Promise<SessionMode | undefined> {
+    return readMode(await this.#context.database.get(MODE_OF, [id]));
+  }
+
+  async leavePlan(id: string): Promise<boolean> {
+    const { database, notifier } = this.#context;
+    const left = (await database.run(LEAVE_PLAN, [id])) === 1;
+    notifier.wake();
+    return left;
   }
 
   async delete(id: string, by: string): Promise<boolean> {

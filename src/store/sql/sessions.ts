@@ -1,13 +1,15 @@
 import type { JsonObject } from '../../core/conversation.js';
 import { share } from '../../core/shared-values.js';
 import { badCursor } from '../pages.js';
-import type {
-  NewSession,
-  Session,
-  SessionLabels,
-  SessionQuery,
-  SessionState,
-  WritableState,
+import {
+  type NewSession,
+  SESSION_MODES,
+  type Session,
+  type SessionLabels,
+  type SessionMode,
+  type SessionQuery,
+  type SessionState,
+  type WritableState,
 } from '../sessions.js';
 import type { Conditions } from './paging.js';
 import {
@@ -44,7 +46,7 @@ export function cursorOf({ at, id }: ListPosition): string {
 }
 
 export const SESSION_COLUMNS = `id, principal, model, engine, state, title, parent, created_at, updated_at,
-  expires_at, size, metadata`;
+  expires_at, size, metadata, mode`;
 
 export function sessionValues(
   session: NewSession,
@@ -66,11 +68,12 @@ export function sessionValues(
     whole(session.expiresAt),
     metadata.length,
     metadata,
+    session.mode ?? null,
   ];
 }
 
 /** Columns of `SessionLabels`, which a new session has none of. */
-export const LABEL_COLUMNS = 'given_title, pinned_at, archived_at';
+export const LABEL_COLUMNS = 'given_title, pinned_at, archived_at, mode_before_plan';
 
 /** As `Session.title` says. */
 export const SHOWN_TITLE = 'coalesce(given_title, title) AS title';
@@ -78,7 +81,7 @@ export const SHOWN_TITLE = 'coalesce(given_title, title) AS title';
 /** The session must not have expired. */
 export function labelStatement(
   id: string,
-  { title, pinned, archived }: SessionLabels,
+  { title, pinned, archived, mode }: SessionLabels,
   at: number,
   redact: (text: string) => string,
 ): { sql: string; params: SqlValue[] } {
@@ -97,9 +100,27 @@ export function labelStatement(
     sets.push(wanted ? `${column} = coalesce(${column}, ?)` : `${column} = NULL`);
     if (wanted) params.push(at);
   }
+  if (mode !== undefined) {
+    // On the right side of an assignment, a column is as it was before the statement.
+    if (mode === 'plan') {
+      sets.push(`mode_before_plan = CASE WHEN mode = 'plan' THEN mode_before_plan ELSE mode END`);
+    } else sets.push('mode_before_plan = NULL');
+    sets.push('mode = ?');
+    params.push(mode);
+  }
   if (sets.length === 0) sets.push('id = id');
   const sql = `UPDATE sessions SET ${sets.join(', ')} WHERE id = ? AND expires_at > ?`;
   return { sql, params: [...params, id, at] };
+}
+
+export const MODE_OF = 'SELECT mode FROM sessions WHERE id = ?';
+
+export const LEAVE_PLAN = `UPDATE sessions SET mode = mode_before_plan, mode_before_plan = NULL
+  WHERE id = ? AND mode = 'plan'`;
+
+export function readMode(row: Row | undefined): SessionMode | undefined {
+  const mode = row?.['mode'];
+  return SESSION_MODES.find((known) => known === mode);
 }
 
 export function addLabelConditions<Value>(
@@ -139,6 +160,7 @@ export function readSession(
   const parent = optionalText(row, 'parent');
   const pinnedAt = optionalNumber(row, 'pinned_at');
   const archivedAt = optionalNumber(row, 'archived_at');
+  const mode = readMode(row);
   return {
     id: text(row, 'id'),
     principal: text(row, 'principal'),
@@ -149,6 +171,7 @@ export function readSession(
     ...(parent !== undefined && { parent }),
     ...(pinnedAt !== undefined && { pinnedAt }),
     ...(archivedAt !== undefined && { archivedAt }),
+    ...(mode !== undefined && { mode }),
     createdAt: number(row, 'created_at'),
     updatedAt: number(row, 'updated_at'),
     expiresAt: number(row, 'expires_at'),

@@ -47,7 +47,10 @@ export const TABLE_OF: Record<TransferKind, TransferTable> = {
 };
 
 /** What an older version did not write. */
-const MISSING: Partial<Record<TransferTable, TransferRow>> = { usage: { team: '' } };
+const MISSING: Partial<Record<TransferTable, TransferRow>> = {
+  usage: { team: '' },
+  sessions: { mode: null, mode_before_plan: null },
+};
 
 /** Values in the order of the columns. Throws `invalid_request` where one is missing or no value of a row. */
 export function transferValues(table: TransferTable, row: TransferRow): (string | number | null)[] {

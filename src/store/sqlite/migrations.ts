@@ -193,6 +193,12 @@ const SCHEMA_15 = `
 ALTER TABLE usage ADD COLUMN team TEXT NOT NULL DEFAULT '';
 `;
 
+/** How a person wants the calls of a session to be decided, and how before it was to plan. */
+const SCHEMA_16 = `
+ALTER TABLE sessions ADD COLUMN mode TEXT;
+ALTER TABLE sessions ADD COLUMN mode_before_plan TEXT;
+`;
+
 export interface Migration {
   version: number;
   sql: string;
@@ -214,6 +220,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 13, sql: SCHEMA_13 },
   { version: 14, sql: SCHEMA_14 },
   { version: 15, sql: SCHEMA_15 },
+  { version: 16, sql: SCHEMA_16 },
 ];
 
 /** `TGAT`: distinguishes our file from any other program's database. */

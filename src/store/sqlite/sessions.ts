@@ -11,6 +11,7 @@ import type {
   NewSession,
   Session,
   SessionLabels,
+  SessionMode,
   SessionQuery,
   SessionStore,
 } from '../sessions.js';
@@ -19,9 +20,12 @@ import { number, type Row, text, whole } from '../sql/rows.js';
 import {
   addLabelConditions,
   cursorOf,
+  LEAVE_PLAN,
   labelStatement,
   listPosition,
+  MODE_OF,
   ReadMetadata,
+  readMode,
   readSession,
   SESSION_COLUMNS,
   sessionValues,
@@ -45,7 +49,7 @@ export class SqliteSessions implements SessionStore {
     const { database, now, redact } = this.#context;
     const values = sessionValues(session, now(), redact);
     const sql = `INSERT INTO sessions (${SESSION_COLUMNS})
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
     return database.write(() => database.run(sql, values) === 1);
   }
 
@@ -97,6 +101,16 @@ export class SqliteSessions implements SessionStore {
     const { database, now, redact } = this.#context;
     const { sql, params } = labelStatement(id, labels, whole(now()), redact);
     return database.write(() => database.run(sql, params) === 1);
+  }
+
+  async modeOf(id: string): Promise<SessionMode | undefined> {
+    const { database } = this.#context;
+    return readMode(await database.read(() => database.get(MODE_OF, [id])));
+  }
+
+  leavePlan(id: string): Promise<boolean> {
+    const { database } = this.#context;
+    return database.write(() => database.run(LEAVE_PLAN, [id]) === 1);
   }
 
   delete(id: string, by: string): Promise<boolean> {

@@ -111,7 +111,9 @@ const forget = () =>
       DROP TABLE upstreams; DROP TABLE keys; DELETE FROM counters WHERE name = 'keys';
       DROP INDEX traces_by_session; DROP INDEX sessions_pinned;
       ALTER TABLE sessions DROP COLUMN given_title; ALTER TABLE sessions DROP COLUMN pinned_at;
-      ALTER TABLE sessions DROP COLUMN archived_at; ALTER TABLE usage DROP COLUMN team;
+      ALTER TABLE sessions DROP COLUMN archived_at;
+      ALTER TABLE sessions DROP COLUMN mode; ALTER TABLE sessions DROP COLUMN mode_before_plan;
+      ALTER TABLE usage DROP COLUMN team;
       DROP TRIGGER spoken_goes; DROP TABLE spoken; DROP TABLE spoken_up_to;
       PRAGMA user_version = 4;`);
   });

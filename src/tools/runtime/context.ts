@@ -35,6 +35,8 @@ export interface ToolContext {
    * for a refusal.
    */
   fillIn(question: { title: string; message: string; form: Form }): Promise<FormAnswer>;
+  /** A person approved the plan: where the session only planned, its mode of before holds again. */
+  leavePlan(): Promise<boolean>;
   /** Whether the rules let a file that a search came across be shown. */
   readonly readable: (path: string) => boolean;
   /** Existing files and folders that the rules keep from being read: hidden from whatever the call starts. */

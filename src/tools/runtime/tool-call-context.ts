@@ -56,6 +56,7 @@ export function createToolCallContext(scope: ToolCallScope): ToolContext {
     canUseTool: (tool, input) =>
       permissionFor(scope, context, typeof tool === 'string' ? tool : tool.name, input),
     fillIn: (question) => fillIn(scope, question),
+    leavePlan: () => scope.gate.leavePlan(toolState.id),
     readable,
     hidden: () => scope.gate.hidden(locationOf(request), toolState.id),
     ...(runAgent === undefined ? {} : { runAgent }),

@@ -253,6 +253,27 @@ export function sessionsContract(bench: () => Bench): void {
       expect(await sessions.label('nobody', { pinned: true })).toBe(false);
     });
 
+    it('keeps the mode that a person chose, and the one before a plan', async () => {
+      const store = await bench().open();
+      await ownSession(store, 's1');
+      const { sessions } = store;
+      expect(await sessions.modeOf('s1')).toBeUndefined();
+      expect(await sessions.modeOf('nobody')).toBeUndefined();
+      expect(await sessions.leavePlan('s1'), 'one that has no plan').toBe(false);
+      await sessions.label('s1', { mode: 'allow-edits' });
+      await sessions.label('s1', { mode: 'plan' });
+      await sessions.label('s1', { mode: 'plan' });
+      expect(await sessions.modeOf('s1')).toBe('plan');
+      expect(await sessions.leavePlan('s1')).toBe(true);
+      expect((await sessions.get('s1'))?.mode).toBe('allow-edits');
+      expect(await sessions.leavePlan('s1'), 'once').toBe(false);
+      await sessions.label('s1', { mode: 'plan' });
+      await sessions.label('s1', { mode: 'read-only' });
+      expect(await sessions.leavePlan('s1'), 'another mode since').toBe(false);
+      await sessions.label('s1', { mode: null });
+      expect(await sessions.get('s1')).not.toHaveProperty('mode');
+    });
+
     it('pages through sessions that were used in the same moment', async () => {
       const store = await bench().open();
       for (let n = 0; n < 7; n++) await ownSession(store, `s${n}`);

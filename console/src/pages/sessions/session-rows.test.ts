@@ -15,6 +15,7 @@ const session = (id: string, more: Partial<SessionWire> = {}): SessionWire => ({
   parent: null,
   pinned: false,
   archived: false,
+  mode: null,
   root: null,
   created_at: '2026-03-01T00:00:00Z',
   updated_at: '2026-03-01T00:00:00Z',

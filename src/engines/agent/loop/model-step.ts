@@ -38,6 +38,8 @@ interface ModelStepOptions {
   /** The client's own, for everything but system, messages and tools. */
   request: ConversationRequest;
   system: readonly TextBlock[];
+  /** What holds for the next step; behind the rest, which stays in prompt caches. */
+  told?: () => Promise<readonly TextBlock[]>;
   toolbox: Toolbox;
   cacheKey: string;
   signal: AbortSignal;
@@ -60,6 +62,7 @@ export class ModelStep {
   /** Counted by the upstream over estimated. */
   #ratio = 1;
   #window: number;
+  #told: readonly TextBlock[] = [];
   /** Tokens below which making room was tried and did not help. */
   #leastWorthwhile = 0;
   /** How often older messages were dropped. */
@@ -75,6 +78,7 @@ export class ModelStep {
    * made shorter. Rejects as the relay does.
    */
   async open(messages: Message[], toolChoice: ToolChoice | undefined): Promise<OpenModelStep> {
+    this.#told = (await this.#options.told?.()) ?? [];
     let request = this.#request(messages, toolChoice);
     let estimated = estimateRequestTokens(request);
     if (Math.round(estimated * this.#ratio) > Math.max(this.#limit(), this.#leastWorthwhile)) {
@@ -96,7 +100,8 @@ export class ModelStep {
   }
 
   #request(messages: readonly Message[], toolChoice?: ToolChoice): ConversationRequest {
-    const { request, system, toolbox, cacheKey } = this.#options;
+    const { request, toolbox, cacheKey } = this.#options;
+    const system = [...this.#options.system, ...this.#told];
     return stepRequest(request, { system, messages, tools: toolbox.definitions, toolChoice, cacheKey });
   }
 

@@ -12,7 +12,7 @@ import { idempotencyMark } from '../../../sessions/history/history-fingerprint.j
 import { busy, unknownSession } from '../../../sessions/refusals.js';
 import type { SessionProgress, Sessions, TurnStart, UnfinishedTurn } from '../../../sessions/sessions.js';
 import type { Run } from '../../../store/runs.js';
-import type { Session } from '../../../store/sessions.js';
+import { SESSION_MODES, type Session } from '../../../store/sessions.js';
 import type { ChatStarted } from '../wire/sessions.js';
 import { chosenFolder, mayStay, realFolder } from './chosen-folder.js';
 
@@ -25,6 +25,7 @@ export const chatBody = z.object({
   keep: z.int().min(0).max(LIMITS.turns).optional(),
   content: z.union([z.string(), z.array(z.unknown())], 'expected text or content blocks').default(''),
   cwd: z.string().min(1).max(LIMITS.path).optional(),
+  mode: z.enum(SESSION_MODES, `expected one of ${SESSION_MODES.join(', ')}`).optional(),
   client_id: z.string().min(1).max(LIMITS.clientId).optional(),
 });
 
@@ -74,6 +75,8 @@ const chatPlan = z.object({
   root: z.string().optional(),
   /** The session that the messages were taken from. */
   parent: z.string().optional(),
+  /** Of a session that is to be made. */
+  mode: z.enum(SESSION_MODES).optional(),
   /** Of the request, for who sends it again. */
   digest: z.string().optional(),
 });
@@ -101,8 +104,11 @@ export async function planChat(options: PlanOptions): Promise<ChatPlan> {
   if (body.session === undefined) {
     if (body.keep !== undefined || said === undefined) throw keepNeedsSession();
     const root = await chosen(body, model, principal);
-    return { version: 1, model: body.model, messages: [said], how: 'new', ...(root && { root }) };
+    const { mode } = body;
+    const plan = { version: 1, model: body.model, how: 'new' } as const;
+    return { ...plan, messages: [said], ...(root && { root }), ...(mode && { mode }) };
   }
+  if (body.mode !== undefined) throw modeNeedsNew(body.session);
   const known = await find(body.session, options);
   const root = await rootIn(known, body, model, principal);
   const isSamePlace = known.session.engine === model.engine && (root ?? '') === known.standing.root;
@@ -194,6 +200,7 @@ async function carryOver(
     messages: [...kept, message],
     how: 'import',
     parent: session.id,
+    ...(session.mode && { mode: session.mode }),
     ...(root && { root }),
   };
 }
@@ -223,6 +230,14 @@ function keepNeedsSession(): GatewayError {
   return new GatewayError('invalid_request', 'keep: name the session whose turns are to be kept.', {
     param: 'keep',
   });
+}
+
+function modeNeedsNew(session: string): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `mode: is of a new session. Change that of ${JSON.stringify(session)} with PATCH /api/sessions/:id.`,
+    { param: 'mode' },
+  );
 }
 
 export function isOfRun({ idempotency }: UnfinishedTurn, { id }: Pick<Run, 'id'>): boolean {

@@ -104,7 +104,7 @@ export class ConsoleTurn {
 
   #call(): ModelRequest {
     const { run, plan, principal } = this.#options;
-    const { session, root, parent } = plan;
+    const { session, root, parent, mode } = plan;
     return {
       id: this.id,
       clientDialect: anthropicMessages,
@@ -114,7 +114,7 @@ export class ConsoleTurn {
       idempotencyKey: run,
       principal,
       signal: this.#abort.signal,
-      kept: { ...(root === undefined ? {} : { root }), ...(parent === undefined ? {} : { parent }) },
+      kept: { ...(root && { root }), ...(parent && { parent }), ...(mode && { mode }) },
       ...(this.recorder === undefined ? {} : { trace: this.recorder }),
       ...(this.span === undefined ? {} : { span: this.span }),
       announce: (headers) => this.#attach(headers),

@@ -1,6 +1,8 @@
 /** Conversations, and the console's own way to talk in them. */
 import type { BlockWire, RecordedChunk, Time, TokenCounts, TurnEndWire } from '../../../activity/wire.js';
 
+export type SessionModeWire = 'ask' | 'read-only' | 'allow-edits' | 'plan';
+
 type SessionStateWire = 'live' | 'parked' | 'hibernated' | 'expired';
 
 export interface SessionWire {
@@ -15,6 +17,8 @@ export interface SessionWire {
   /** By people, for their lists. */
   pinned: boolean;
   archived: boolean;
+  /** What a person chose; null where the configuration's holds. */
+  mode: SessionModeWire | null;
   /** The folder that it works in; null for plain models. */
   root: string | null;
   created_at: Time;
@@ -53,6 +57,8 @@ export interface LabelSession {
   title?: string | null;
   pinned?: boolean;
   archived?: boolean;
+  /** Null: the configuration's. One that lets more through takes the scope `approve`. */
+  mode?: SessionModeWire | null;
 }
 
 /** Of `archived` in the list; left out: `exclude`. */
@@ -108,6 +114,8 @@ export interface ChatRequest {
   content: string | unknown[];
   /** A folder for an agent to work in; the model's own where it is left out. */
   cwd?: string;
+  /** Of a new session. */
+  mode?: SessionModeWire;
   /** The same id is the same request, once. */
   client_id?: string;
 }
@@ -149,6 +157,9 @@ export interface ModelWire {
   upstreams: string[];
   /** Of agents. */
   root: string | null;
+  /** Of agents: what this key may choose for a new session, and what holds where nothing is chosen. */
+  modes: SessionModeWire[];
+  configured_mode: 'ask' | 'allow' | 'deny' | 'read-only';
   context_window: number | null;
   priced: boolean;
 }
