@@ -169,7 +169,7 @@ export function planOf(turns: readonly string[], plain: readonly string[]): Hist
       ]),
       ...plain.map((turn) => [`${turn} plain`, { text: finalOf(turn), calls: [] }] as const),
     ]),
-    results: new Map(turns.map((turn) => [callOf(turn), found({ id: callOf(turn) })])),
+    results: new Map(turns.map((turn) => [callOf(turn), { turn, text: found({ id: callOf(turn) }) }])),
     effects: new Map(turns.map((turn) => [effectOf(turn), { turn, told: `did ${effectOf(turn)}` }])),
   };
 }
@@ -186,7 +186,7 @@ function stepOf(turn: string, step: number): Scripted {
 type Told = Extract<HistoryEvent, { kind: 'told' }>['results'];
 
 /** Which turn the model is asked in, how often it has spoken in it, and the results of that turn. */
-function readTurn({ json }: RecordedRequest): { turn: string; step: number; results: Told } {
+export function readTurn({ json }: RecordedRequest): { turn: string; step: number; results: Told } {
   const messages = Array.isArray(json['messages']) ? json['messages'].filter(isObject) : [];
   let turn = '';
   let step = 0;

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type HistoryEvent, type HistoryPlan, violations } from './cluster-history.js';
 
 const plan: HistoryPlan = {
@@ -6,7 +6,7 @@ const plan: HistoryPlan = {
     ['t1 begin', { text: '', calls: ['t1_a'] }],
     ['t1 results', { text: 'final t1', calls: [] }],
   ]),
-  results: new Map([['t1_a', 'found for t1_a']]),
+  results: new Map([['t1_a', { turn: 't1', text: 'found for t1_a' }]]),
   effects: new Map([['t1_x', { turn: 't1', told: 'did t1_x' }]]),
 };
 
@@ -34,9 +34,25 @@ it('finds nothing in a history that is right', () => {
   expect(violations(RIGHT, plan)).toEqual([]);
 });
 
-it('takes an effect of which nobody knows whether it happened, where the model is told so', () => {
-  const told: HistoryEvent = { kind: 'told', turn: 't1', results: [{ id: 't1_x', text: 'it may have run' }] };
-  expect(violations([...without('effect').filter(({ kind }) => kind !== 'told'), told], plan)).toEqual([]);
+const CLIENTS_OWN = { id: 't1_a', text: 'found for t1_a' };
+const EFFECTS_OWN = { id: 't1_x', text: 'did t1_x' };
+const told = (...results: readonly { id: string; text: string }[]): HistoryEvent => {
+  return { kind: 'told', turn: 't1', results };
+};
+
+describe('an effect of which nobody knows whether it happened', () => {
+  const history = [
+    ...without('effect').filter(({ kind }) => kind !== 'told'),
+    told(CLIENTS_OWN, { id: 't1_x', text: 'it may have run' }),
+  ];
+
+  it('is right where a node was disturbed and the model is told so', () => {
+    expect(violations([...history, { kind: 'disturbed', what: 'killed' }], plan)).toEqual([]);
+  });
+
+  it('is a lost result where all nodes were well', () => {
+    expect(violations(history, plan)).toEqual(['the result of t1_x was lost: it may have run']);
+  });
 });
 
 it.each<[string, readonly HistoryEvent[], string]>([
@@ -45,24 +61,25 @@ it.each<[string, readonly HistoryEvent[], string]>([
   ['an effect of nobody', [...RIGHT, { kind: 'effect', id: 'y' }], 'the effect y was asked for by nobody'],
   [
     'a result twice',
-    [
-      ...RIGHT,
-      {
-        kind: 'told',
-        turn: 't1',
-        results: [
-          { id: 't1_a', text: 'found for t1_a' },
-          { id: 't1_a', text: 'found for t1_a' },
-        ],
-      },
-    ],
+    [...RIGHT, told(EFFECTS_OWN, CLIENTS_OWN, CLIENTS_OWN)],
     'the result of t1_a came 2 times to t1',
   ],
   [
     'a result that was lost',
-    [...RIGHT, { kind: 'told', turn: 't1', results: [{ id: 't1_a', text: 'no result' }] }],
+    [...RIGHT, told(EFFECTS_OWN, { id: 't1_a', text: 'no result' })],
     'the result of t1_a was lost: no result',
   ],
+  [
+    'a result of the client that the model never got',
+    [...RIGHT, told(EFFECTS_OWN)],
+    'the result of t1_a was lost: t1 went on without it',
+  ],
+  [
+    'a result of the gateway that the model never got',
+    [...RIGHT, told(CLIENTS_OWN)],
+    'the result of t1_x was lost: t1 went on without it',
+  ],
+  ['a model that never got a result', without('told'), 'the results of t1 never came to the model'],
   [
     'a stream without an end',
     [...RIGHT, { kind: 'stream', request: 't1 results', end: 'none' }],

@@ -9,6 +9,8 @@ export type HistoryEvent =
   | { kind: 'gave-up'; request: string; last: string }
   /** A person's decision was taken. */
   | { kind: 'decided'; approval: string; node: string }
+  /** A node was killed, or lost what it needs to go on: what it was doing then may stay unknown. */
+  | { kind: 'disturbed'; what: string }
   /** Something was done in the folder of the agent. */
   | { kind: 'effect'; id: string }
   /** The model was asked with these results. */
@@ -19,7 +21,7 @@ export interface HistoryPlan {
   /** Requests with what they are answered with. */
   requests: ReadonlyMap<string, { text: string; calls: readonly string[] }>;
   /** What the client gave for each of its tool calls. */
-  results: ReadonlyMap<string, string>;
+  results: ReadonlyMap<string, { turn: string; text: string }>;
   /** Effects by turn: what the model is told of one that was done. */
   effects: ReadonlyMap<string, { turn: string; told: string }>;
 }
@@ -74,17 +76,32 @@ function wrongEffects(history: readonly HistoryEvent[], { effects }: HistoryPlan
   return found;
 }
 
-/** Whatever the model is asked with has each result once, and the client's as the client gave it. */
-function wrongResults(history: readonly HistoryEvent[], { results: given }: HistoryPlan): string[] {
+/**
+ * Whatever the model is asked with has every result of its turn once: the client's as the client gave it, that of
+ * an effect as it was, unless a node was disturbed. A turn whose requests are all answered has told the model.
+ */
+function wrongResults(history: readonly HistoryEvent[], plan: HistoryPlan): string[] {
   const found: string[] = [];
-  for (const { turn, results } of ofKind(history, 'told')) {
+  const told = ofKind(history, 'told');
+  const isDisturbed = ofKind(history, 'disturbed').length > 0;
+  const expected = new Map<string, { id: string; isWhole(text: string): boolean }[]>();
+  const expect = (turn: string, id: string, isWhole: (text: string) => boolean) =>
+    expected.set(turn, [...(expected.get(turn) ?? []), { id, isWhole }]);
+  for (const [id, { turn, text }] of plan.results) expect(turn, id, (given) => given === text);
+  for (const [id, effect] of plan.effects)
+    expect(effect.turn, id, (given) => isDisturbed || given.includes(effect.told));
+  for (const { turn, results } of told) {
     for (const [id, times] of counted(results.map((each) => each.id)))
       if (times > 1) found.push(`the result of ${id} came ${times} times to ${turn}`);
-    for (const { id, text } of results) {
-      const own = given.get(id);
-      if (own !== undefined && own !== text) found.push(`the result of ${id} was lost: ${text}`);
+    for (const { id, isWhole } of expected.get(turn) ?? []) {
+      const given = results.filter((each) => each.id === id);
+      if (given.length === 0) found.push(`the result of ${id} was lost: ${turn} went on without it`);
+      for (const { text } of given) if (!isWhole(text)) found.push(`the result of ${id} was lost: ${text}`);
     }
   }
+  const heard = new Set(told.map(({ turn }) => turn));
+  for (const turn of expected.keys())
+    if (!heard.has(turn)) found.push(`the results of ${turn} never came to the model`);
   return found;
 }
 

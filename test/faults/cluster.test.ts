@@ -84,6 +84,7 @@ async function disturb(bed: ClusterBed, random: Random, progress: Progress): Pro
     for (const [name, disturbance] of all) {
       if (!LONG && !ALWAYS.has(name) && name !== one?.[0]) continue;
       await progress.after(CALM);
+      bed.history.push({ kind: 'disturbed', what: name });
       const mend = await disturbance(bed, random);
       done.push(name);
       await progress.after(1);
