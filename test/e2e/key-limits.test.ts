@@ -175,6 +175,23 @@ it('a model without a price is not free for a key with a budget', async () => {
   const allowed = await open({ budget: { usd: 1, per: 'week', on_unknown: 'allow' } }, () => answerWith(1));
   const answer = await allowed.ask('alice', { model: 'unpriced' });
   expect([answer.status, answer.headers.get('x-toolgate-budget')]).toEqual([200, 'unknown; allowed']);
+  const priced = await allowed.ask('alice');
+  expect(priced.headers.get('x-toolgate-budget')).toMatch(/^at least 0\.0000 of 1 USD a week;/);
+});
+
+it('what nobody has a price for costs null, and what was refused costs nothing', async () => {
+  const { ask, gateway } = await open({ tpm: 3 }, () => answerWith(3));
+  expect((await ask('alice', { model: 'unpriced' })).status).toBe(200);
+  expect((await ask('alice')).status).toBe(429);
+  const headers = { authorization: 'Bearer k-alice' };
+  const usage = await fetch(`${gateway.url}/api/usage?by=model`, { headers });
+  expect(await usage.json()).toMatchObject({
+    data: [
+      { model: 'priced', cost_usd: 0, unpriced_requests: 0 },
+      { model: 'unpriced', cost_usd: null, unpriced_requests: 1 },
+    ],
+    total: { cost_usd: 0, requests: 2, unpriced_requests: 1 },
+  });
 });
 
 it('the keys of a team share its budget, those of the file and those made since; a reload takes another', async () => {

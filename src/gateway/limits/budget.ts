@@ -1,6 +1,6 @@
 /** Money a day, week or month: of a key, or of a team, whose keys share it. */
 import { BUDGET_UNKNOWN, GatewayError } from '../../core/errors.js';
-import { type Clock, endOf, type Period, type Spending } from './spending.js';
+import { type Clock, endOf, type Period, type Spending, type Spent } from './spending.js';
 
 export interface Budget {
   usd: number;
@@ -77,14 +77,15 @@ export class BudgetMeter {
     const { kind, name } = this.#holder;
     const header = HEADERS[kind];
     const resetAt = Math.ceil(endOf(budget.per, clock.now()) / 1000);
-    let spent: number;
+    let known: Spent;
     try {
       if (!hasPrice) throw new UnknownPrice();
-      spent = await spending.of(name, budget.per);
+      known = await spending.of(name, budget.per);
     } catch (error) {
       if (budget.on_unknown === 'allow') return { header, value: 'unknown; allowed' };
       throw this.#unknown(error);
     }
+    const spent = known.usd;
     if (spent >= budget.usd) {
       const retryAfter = Math.max(1, resetAt - Math.floor(clock.now() / 1000));
       throw new GatewayError(
@@ -98,7 +99,7 @@ export class BudgetMeter {
     const soft = isSoft ? `; above its soft limit of ${budget.soft_usd} USD` : '';
     return {
       header,
-      value: `${spent.toFixed(4)} of ${budget.usd} USD a ${budget.per}${soft}; resets ${timeOf(resetAt)}`,
+      value: `${known.isPartial ? 'at least ' : ''}${spent.toFixed(4)} of ${budget.usd} USD a ${budget.per}${soft}; resets ${timeOf(resetAt)}`,
       used: { share: spent / budget.usd, isSoft, resetAt },
     };
   }

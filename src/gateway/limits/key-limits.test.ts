@@ -18,13 +18,13 @@ const answered = (): Promise<Answer> =>
 
 /** A store that several nodes share: rows are there as soon as they are recorded. */
 class SharedRows implements UsageStore {
-  readonly rows: { at: number; principal: string; team?: string; costUsd: number }[] = [];
+  readonly rows: { at: number; principal: string; team?: string; costUsd: number | undefined }[] = [];
   readonly asked: UsageQuery[] = [];
   /** Runs before a read is answered. */
   during: () => void = () => {};
 
   record(row: UsageRecord): void {
-    const { at, principal, team, costUsd = 0 } = row;
+    const { at, principal, team, costUsd } = row;
     this.rows.push({ at, principal, ...(team !== undefined && { team }), costUsd });
   }
 
@@ -33,13 +33,16 @@ class SharedRows implements UsageStore {
     this.during();
     const { from, to } = query;
     const inside = this.rows.filter(({ at }) => at >= from && at < to);
-    const sums = new Map<string, number>();
+    const sums = new Map<string, { costUsd: number; unpriced: number }>();
     for (const { principal, team = '', costUsd } of inside) {
       const name = query.by.includes('team') ? team : principal;
-      sums.set(name, (sums.get(name) ?? 0) + costUsd);
+      const sum = sums.get(name) ?? { costUsd: 0, unpriced: 0 };
+      sum.costUsd += costUsd ?? 0;
+      if (costUsd === undefined) sum.unpriced += 1;
+      sums.set(name, sum);
     }
     const [by = 'principal'] = query.by;
-    return [...sums].map(([name, costUsd]) => ({ group: { [by]: name }, costUsd }) as UsageSum);
+    return [...sums].map(([name, sum]) => ({ group: { [by]: name }, ...sum }) as UsageSum);
   }
 }
 
@@ -54,7 +57,7 @@ function limitsOf(key: Omit<LimitedKey, 'name'>, usage: UsageStore = new SharedR
   });
   const abort = new AbortController();
   const call = { principal: { name: 'alice' }, signal: abort.signal } as unknown as ModelRequest;
-  const use = (tokens: number, costUsd = 0): void => {
+  const use = (tokens: number, costUsd?: number): void => {
     const row = {
       at: now,
       principal: 'alice',
@@ -268,6 +271,20 @@ describe('a budget', () => {
     use(0, 5);
     await ask();
     expect(soft).toHaveLength(2);
+  });
+
+  it('says that more was spent where answers had no price, counted here or on another node', async () => {
+    const shared = new SharedRows();
+    const limits = { budget: { usd: 10, per: 'day', on_unknown: 'allow' } } as const;
+    const [here, other] = [limitsOf(limits, shared), limitsOf(limits, shared)];
+    const shown = async ({ ask }: typeof here) => (await ask()).headers['x-toolgate-budget'];
+    here.use(0, 2);
+    expect(await shown(here)).toMatch(/^2\.0000 of 10 USD a day;/);
+    here.use(5);
+    expect(await shown(here)).toMatch(/^at least 2\.0000 of 10 USD a day;/);
+    expect(await shown(other)).toMatch(/^at least 2\.0000 of 10 USD a day;/);
+    for (const { pass } of [here, other]) pass(DAY);
+    expect(await shown(here)).toMatch(/^0\.0000 of 10 USD a day;/);
   });
 
   it('that cannot be read is denied or allowed as the key says, and read again', async () => {

@@ -95,8 +95,8 @@ export class KeyLimits {
 
   /** What an answer has used, once it has ended. */
   count(row: UsageRecord): void {
-    this.#spending.key.add(row.principal, row.costUsd ?? 0);
-    if (row.team !== undefined) this.#spending.team.add(row.team, row.costUsd ?? 0);
+    this.#spending.key.add(row.principal, row.costUsd);
+    if (row.team !== undefined) this.#spending.team.add(row.team, row.costUsd);
     this.#keys.get(row.principal)?.count(row);
     if (row.team !== undefined) this.#teams.get(row.team)?.used.count(row);
   }

@@ -5,6 +5,19 @@
  */
 import type { UsageStore } from '../../store/usage.js';
 
+/** `isPartial`: some answers had no known price, so that more was spent. */
+export interface Spent {
+  usd: number;
+  isPartial: boolean;
+}
+
+const NOTHING: Spent = { usd: 0, isPartial: false };
+
+const plus = (a: Spent, b: Spent): Spent => ({
+  usd: a.usd + b.usd,
+  isPartial: a.isPartial || b.isPartial,
+});
+
 /** Whose rows are added up. */
 type Spender = 'principal' | 'team';
 
@@ -38,20 +51,21 @@ export class Spending {
     this.#by = by;
   }
 
-  /** What an answer of this node cost; the store has its row already, or will in a moment. */
-  add(name: string, usd: number): void {
-    for (const period of this.#periods.values()) period.add(name, usd);
+  /** What an answer of this node cost, undefined where nobody knows; the store has its row already, or will in a moment. */
+  add(name: string, usd: number | undefined): void {
+    const spent = { usd: usd ?? 0, isPartial: usd === undefined };
+    for (const period of this.#periods.values()) period.add(name, spent);
   }
 
   /** Rejects where the store does not answer; the next question asks it again. */
-  of(name: string, per: Period): Promise<number> {
+  of(name: string, per: Period): Promise<Spent> {
     const sums = this.#periods.get(per) ?? new PeriodSums(per, this.#usage, this.#clock, this.#by);
     this.#periods.set(per, sums);
     return sums.of(name);
   }
 }
 
-type Sums = ReadonlyMap<string, number>;
+type Sums = ReadonlyMap<string, Spent>;
 
 interface Read {
   /** Sums of what came before `tailFrom`, and since. */
@@ -71,7 +85,7 @@ class PeriodSums {
   #read: Read | undefined;
   #reading: Promise<void> | undefined;
   /** Counted here since the last read began. */
-  #own = new Map<string, number>();
+  #own = new Map<string, Spent>();
   #isSoon = false;
 
   constructor(per: Period, usage: UsageStore, clock: Clock, by: Spender) {
@@ -81,11 +95,11 @@ class PeriodSums {
     this.#clock = clock;
   }
 
-  add(name: string, usd: number): void {
-    this.#own.set(name, (this.#own.get(name) ?? 0) + usd);
+  add(name: string, spent: Spent): void {
+    this.#own.set(name, plus(this.#own.get(name) ?? NOTHING, spent));
   }
 
-  async of(name: string): Promise<number> {
+  async of(name: string): Promise<Spent> {
     this.#turnOver();
     if (!this.#isFresh()) {
       this.#reading ??= this.#reread().finally(() => {
@@ -93,8 +107,8 @@ class PeriodSums {
       });
       await this.#reading;
     }
-    const { base, tail } = this.#read ?? {};
-    return (base?.get(name) ?? 0) + (tail?.get(name) ?? 0) + (this.#own.get(name) ?? 0);
+    const parts = [this.#read?.base, this.#read?.tail, this.#own];
+    return parts.map((sums) => sums?.get(name) ?? NOTHING).reduce(plus);
   }
 
   #isFresh(): boolean {
@@ -121,7 +135,7 @@ class PeriodSums {
       this.#own = new Map();
       this.#read = { base, tail, tailFrom, basedAt: known?.basedAt ?? at, at };
     } catch (error) {
-      for (const [name, usd] of before) this.add(name, usd);
+      for (const [name, spent] of before) this.add(name, spent);
       throw error;
     }
   }
@@ -129,7 +143,12 @@ class PeriodSums {
   async #sum(from: number, to: number): Promise<Sums> {
     if (to <= from) return new Map();
     const sums = await this.#usage.summarise({ from, to, by: [this.#by] });
-    return new Map(sums.map(({ group, costUsd }) => [group[this.#by] ?? '', costUsd]));
+    return new Map(
+      sums.map(({ group, costUsd, unpriced }) => [
+        group[this.#by] ?? '',
+        { usd: costUsd, isPartial: unpriced > 0 },
+      ]),
+    );
   }
 
   #turnOver(): void {

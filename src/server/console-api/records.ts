@@ -16,6 +16,7 @@ import { NO_STORE, sendJson } from '../http/respond.js';
 import { traceToWire } from '../observe/report.js';
 import type { ConsoleApiHandler } from './context.js';
 import { ownOnly } from './request.js';
+import { costToWire } from './session-wire.js';
 import type { UsageRowWire, UsageTotalsWire, UsageWire } from './wire/usage.js';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -96,7 +97,7 @@ function totalsToWire(sum: UsageSum): UsageTotalsWire {
     cache_read_tokens: sum.cacheReadTokens,
     cache_write_tokens: sum.cacheWriteTokens,
     reasoning_tokens: sum.reasoningTokens,
-    cost_usd: sum.costUsd,
+    cost_usd: costToWire(sum),
     unpriced_requests: sum.unpriced,
   };
 }

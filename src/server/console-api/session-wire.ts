@@ -99,6 +99,11 @@ async function usageOf(
   return new Map(sums.map((sum) => [sum.group.session ?? '', usageToWire(sum)]));
 }
 
+/** Null where nothing is known of what it cost, which is not the same as nothing. */
+export function costToWire({ requests, unpriced, costUsd }: UsageSum): number | null {
+  return unpriced === requests ? null : costUsd;
+}
+
 function usageToWire(sum: UsageSum): SessionUsageWire {
   return {
     requests: sum.requests,
@@ -107,8 +112,7 @@ function usageToWire(sum: UsageSum): SessionUsageWire {
     output_tokens: sum.outputTokens,
     cache_read_tokens: sum.cacheReadTokens,
     cache_write_tokens: sum.cacheWriteTokens,
-    // Nothing is known of what it cost, which is not the same as nothing.
-    cost_usd: sum.unpriced === sum.requests ? null : sum.costUsd,
+    cost_usd: costToWire(sum),
     unpriced_requests: sum.unpriced,
   };
 }

@@ -211,7 +211,7 @@ function usageOf(
   times: { at: number; status: number; latencyMs: number; firstTokenMs: number | undefined },
 ): UsageRecord {
   const { at, status, latencyMs, firstTokenMs } = times;
-  const cost = costOfFacts(facts);
+  const cost = costOfFacts(facts) ?? (isRefused(facts, status) ? 0 : undefined);
   return {
     at,
     principal: principal.name,
@@ -229,6 +229,11 @@ function usageOf(
     ...(cost === undefined ? {} : { costUsd: cost }),
     ...(facts.usage?.reasoningTokens === undefined ? {} : { reasoningTokens: facts.usage.reasoningTokens }),
   };
+}
+
+/** No upstream has answered, nor may one be working on it still, as where the client left or the time was over. */
+function isRefused({ upstream }: Finished['facts'], status: number): boolean {
+  return upstream === undefined && status >= 400 && status < 499;
 }
 
 function costOfFacts({ price, usage }: Finished['facts']): number | undefined {

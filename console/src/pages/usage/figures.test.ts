@@ -69,8 +69,8 @@ describe('usage totals', () => {
   });
 
   it('do not take an unknown price for nothing', () => {
-    expect(totalsOf([row({ cost_usd: 0, unpriced_requests: 1 })]).costUsd).toBeUndefined();
-    expect(totalsOf([row({ cost_usd: 0, unpriced_requests: 1 }), row({})])).toMatchObject({
+    expect(totalsOf([row({ cost_usd: null, unpriced_requests: 1 })]).costUsd).toBeUndefined();
+    expect(totalsOf([row({ cost_usd: null, unpriced_requests: 1 }), row({})])).toMatchObject({
       costUsd: 0.5,
       unpriced: 1,
     });
@@ -123,7 +123,7 @@ describe('the table for a spreadsheet', () => {
 
   it('keeps names from being formulas or further cells, and an unknown cost empty', () => {
     const text = usageCsv([
-      row({ day: '2026-03-01', model: '=HYPERLINK("x")', key: 'a,b', cost_usd: 0, unpriced_requests: 1 }),
+      row({ day: '2026-03-01', model: '=HYPERLINK("x")', key: 'a,b', cost_usd: null, unpriced_requests: 1 }),
     ]);
     const [, line] = text.split('\r\n');
     expect(line).toBe(`2026-03-01,"'=HYPERLINK(""x"")","a,b",1,0,10,5,0,0,0,,1,100,100,,100,100,,`);

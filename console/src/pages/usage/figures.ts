@@ -72,7 +72,7 @@ export function totalsOf(rows: readonly UsageRowWire[]): Totals {
     output_tokens: sum((row) => row.output_tokens),
     cache_read_tokens: sum((row) => row.cache_read_tokens),
     cache_write_tokens: sum((row) => row.cache_write_tokens),
-    costUsd: requests > 0 && unpriced >= requests ? undefined : sum((row) => row.cost_usd),
+    costUsd: requests > 0 && unpriced >= requests ? undefined : sum((row) => row.cost_usd ?? 0),
     unpriced,
     medianLatencyMs: percentile(latencies, 50, longest),
     p95LatencyMs: percentile(latencies, 95, longest),
@@ -172,11 +172,7 @@ export function usageCsv(rows: readonly UsageRowWire[]): string {
     row.hour ?? row.day ?? '',
     row.model ?? '',
     row.key ?? '',
-    ...COLUMNS.map((column) =>
-      column === 'cost_usd' && row.requests > 0 && row.unpriced_requests >= row.requests
-        ? ''
-        : String(row[column] ?? ''),
-    ),
+    ...COLUMNS.map((column) => String(row[column] ?? '')),
   ]);
   return [head, ...lines].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
 }

@@ -19,8 +19,8 @@ export interface UsageTotalsWire extends TokenCounts {
   requests: number;
   errors: number;
   reasoning_tokens: number;
-  /** Of the requests with a known price. */
-  cost_usd: number;
+  /** Of the requests with a known price; null where there is none. */
+  cost_usd: number | null;
   unpriced_requests: number;
 }
 
