@@ -55,6 +55,21 @@ describe('the console', () => {
     expect(policy).not.toMatch(/unsafe|\*|https?:/);
   });
 
+  it('says what a page may load once, with the page and not with each of its scripts', async () => {
+    const { url } = await startServer({ consoleDir: await consoleFolder() });
+    const { headers } = await get(url, '/assets/index-Ab3dE_9x.js');
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+    });
+    expect(headers['content-security-policy']).toBeUndefined();
+    for (const document of ['/', '/index.html'])
+      expect((await get(url, document)).headers).toMatchObject({
+        'content-security-policy': expect.stringContaining("default-src 'none'"),
+        'cross-origin-resource-policy': 'same-origin',
+      });
+  });
+
   it.each([
     ['br, gzip', 'br'],
     ['gzip, deflate, br;q=0', 'gzip'],

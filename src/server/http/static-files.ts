@@ -30,7 +30,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const POLICIES = ['toolgate', 'dompurify'];
 
 /** Model output is shown on this origin, and this origin approves commands: no inline script, no other host. */
-const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+const DOCUMENT_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'none'",
     "script-src 'self'",
@@ -49,8 +49,10 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
 };
+
+/** What a page only loads: its own headers are the page's, and some forty files without them load sooner. */
+const LOADED = /^\/assets\/.*\.(?:css|js|woff2)$/;
 
 /** A name with a hash of the content in it never changes what it holds. */
 const HASHED = /^\/assets\/.*[.-][A-Za-z0-9_-]{8,}\.\w+$/;
@@ -89,7 +91,8 @@ export class StaticFiles {
     const found = await this.#find(name, acceptedEncodings(asked['accept-encoding']));
     if (found === undefined) return false;
     const headers = {
-      ...SECURITY_HEADERS,
+      'cross-origin-resource-policy': 'same-origin',
+      ...(LOADED.test(name) ? {} : DOCUMENT_HEADERS),
       etag: found.etag,
       'cache-control': isHashed(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
       ...(found.varies ? { vary: 'accept-encoding' } : {}),
