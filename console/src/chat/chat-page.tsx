@@ -21,13 +21,23 @@ import { addressOf } from './use-talk.js';
 const loadOne = () => import('./one-chat.js');
 const OneChat = lazy(() => loadOne().then((loaded) => ({ default: loaded.OneChat })));
 
+function preloadConversation(): void {
+  preloadMarkdown();
+  loadOne().catch(() => {
+    // Asked for again when it is shown.
+  });
+}
+
 export function ChatPage({ session }: { session: string | undefined }) {
+  const isNew = session === undefined;
   useEffect(() => {
-    preloadMarkdown();
-    loadOne().catch(() => {
-      // Asked for again when it is shown.
-    });
-  }, []);
+    if (!isNew) return preloadConversation();
+    // Whoever only looks fetches none of it; who types or presses is about to have one.
+    const done = new AbortController();
+    const first = { capture: true, once: true, signal: done.signal };
+    for (const what of ['keydown', 'pointerdown']) addEventListener(what, preloadConversation, first);
+    return () => done.abort();
+  }, [isNew]);
   const [tries, setTries] = useState(0);
   const asked = useRoute().query.get('model') ?? undefined;
   // With its own key: a model that was just connected is in no list that was fetched before.
