@@ -4,25 +4,19 @@
  * being made, and for a day after. What failed is not kept, so that it can be tried again.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type AnswerMemory, keyReused } from '../../../answers/answer-memory.js';
 import { type Recorded, readRecorded, replay } from '../../../answers/recorded-answer.js';
 import type { DialectName } from '../../../core/conversation.js';
-import { HeldElsewhere } from '../../../core/elsewhere.js';
 import { GatewayError } from '../../../core/errors.js';
 import { isObject } from '../../../core/is-object.js';
 import type { ModelRequest } from '../../../engines/engine.js';
 import type { Log } from '../../../observability/log.js';
-import { isGone, ownerOfThisProcess } from '../../../sessions/persistence/lease-keeper.js';
 import { digestOf } from '../../../store/json.js';
-import { answerLease, type Lease, type LeaseStore } from '../../../store/leases.js';
+import { answerLease, type LeaseStore } from '../../../store/leases.js';
+import { AnswerLeases } from './answer-leases.js';
 import { AnswerRun, type Joining, type RunOptions, type SharedAnswer } from './answer-run.js';
 
 const KEPT_MS = 24 * 3600 * 1000;
-const LEASE_MS = 30_000;
-const BEAT_MS = LEASE_MS / 3;
-/** How often another process's answer is looked for. */
-const LOOK_MS = 250;
 
 /** Visible ASCII: two headers of the name arrive joined by a comma and a space. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -67,7 +61,7 @@ export class AnswerOnce {
 
   constructor(options: AnswerOnceOptions) {
     this.#options = options;
-    this.#leases = new AnswerLeases(options.leases, options.owner);
+    this.#leases = new AnswerLeases(options.leases, options.log, options.owner);
   }
 
   /**
@@ -127,58 +121,5 @@ export class AnswerOnce {
     } catch (error) {
       this.#options.log.warn({ err: error }, 'an answer could not be kept for its Idempotency-Key');
     }
-  }
-}
-
-const answeredElsewhere = (owner: string) =>
-  new HeldElsewhere(
-    'Idempotency-Key: another gateway process is answering this request. Send it again in half a minute.',
-    { at: { owner }, param: 'Idempotency-Key', retryable: true },
-  );
-
-/** Of the processes that share a store, one answers a request. A process that died holds nothing. */
-class AnswerLeases {
-  readonly #leases: LeaseStore;
-  /** Apart from the sessions' own, whose heartbeat has another measure. */
-  readonly #owner: string;
-  readonly #isNode: boolean;
-  #held = 0;
-  #beat: NodeJS.Timeout | undefined;
-
-  constructor(leases: LeaseStore, node: string | undefined) {
-    this.#leases = leases;
-    this.#isNode = node !== undefined;
-    this.#owner = `${node ?? ownerOfThisProcess()}/answers`;
-  }
-
-  /** Waits while another process holds it. Rejects with the signal's reason, and with HeldElsewhere among nodes. */
-  async hold(name: string, signal: AbortSignal): Promise<{ release(): Promise<void> }> {
-    for (;;) {
-      signal.throwIfAborted();
-      const grant = await this.#leases.acquire(name, this.#owner, LEASE_MS);
-      if (grant.granted) return this.#holding(grant.lease);
-      if (isGone(grant.owner)) await this.#leases.releaseAll(grant.owner);
-      else if (this.#isNode && grant.owner !== this.#owner) throw answeredElsewhere(grant.owner);
-      else await delay(LOOK_MS, undefined, { signal }).catch(() => {});
-    }
-  }
-
-  #holding(lease: Lease): { release(): Promise<void> } {
-    this.#held += 1;
-    this.#beat ??= setInterval(() => {
-      // One that cannot be renewed lapses, and of two answers the first is kept.
-      this.#leases.renew(this.#owner, LEASE_MS).catch(() => {});
-    }, BEAT_MS).unref();
-    return {
-      release: async () => {
-        this.#held -= 1;
-        if (this.#held === 0) {
-          clearInterval(this.#beat);
-          this.#beat = undefined;
-        }
-        // The store may be closed by now; then the lease ends with the process.
-        await this.#leases.release(lease).catch(() => false);
-      },
-    };
   }
 }
