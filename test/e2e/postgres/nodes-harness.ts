@@ -20,6 +20,8 @@ export interface NodeBed {
   a: TestNode;
   b: TestNode;
   model: ScriptedAgentModel;
+  /** Where the agent works. */
+  work: string;
   /** The lines of a file in the agent's folder. */
   linesOf(name: string): Promise<string[]>;
 }
@@ -62,7 +64,7 @@ export async function startNodes(
   const [a, b] = [await node('a'), await node('b')];
   const linesOf = async (name: string) =>
     (await readFile(join(work, name), 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');
-  return { a, b, model, linesOf };
+  return { a, b, model, work, linesOf };
 }
 
 interface Asked {
