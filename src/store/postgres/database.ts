@@ -1,5 +1,5 @@
 /**
- * The pool of connections. A statement outside of a transaction is one round trip. Inside, statements
+ * The pool of connections. A statement outside of a transaction is one round trip (behind a pooler it is a transaction). Inside, statements
  * that do not wait for each other are sent together (`pipeline` of `pg`).
  *
  * A transaction whose connection breaks before COMMIT was sent runs again, because the server has rolled it
@@ -7,7 +7,7 @@
  * the error.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client, ClientConfig, CustomTypesConfig, Pool, PoolClient, QueryConfig } from 'pg';
+import type { Client, ClientBase, ClientConfig, CustomTypesConfig, Pool, PoolClient, QueryConfig } from 'pg';
 import { GatewayError } from '../../core/errors.js';
 import { isRow, type Row, type SqlValue } from '../sql/rows.js';
 import { isContended, isLost, postgresCode, storeError } from './errors.js';
@@ -65,8 +65,11 @@ export class Database implements Queries {
   /** A connection beside the pool, which is not connected yet; who asks for it ends it. */
   readonly createClient: () => Client;
 
-  private constructor(pool: Pool, createClient: () => Client, subject: string) {
+  readonly #pooled: PooledClients;
+
+  private constructor(pool: Pool, pooled: PooledClients, createClient: () => Client, subject: string) {
     this.#pool = pool;
+    this.#pooled = pooled;
     this.createClient = createClient;
     this.subject = subject;
   }
@@ -92,14 +95,18 @@ export class Database implements Queries {
       keepAlive: true,
       connectionTimeoutMillis: limits.connectMs,
     };
+    const pooled: PooledClients = { clients: new WeakSet(), settings: settings(limits, 'SET LOCAL') };
     const pool = new pg.Pool({
       ...connection,
       pipeline: true,
       max: limits.connections,
       idleTimeoutMillis: IDLE_MS,
       query_timeout: limits.statementMs + READ_GRACE_MS,
-      // As a statement, not as parameters of the start: poolers in between refuse those.
-      onConnect: (client) => client.query(settings(limits)),
+      // As statements, not as parameters of the start: poolers in between refuse those.
+      onConnect: async (client) => {
+        if (await isPooled(client)) pooled.clients.add(client);
+        else await client.query(settings(limits, 'SET'));
+      },
     });
     // An idle connection failed: the next user gets another one.
     pool.on('error', () => {});
@@ -110,11 +117,11 @@ export class Database implements Queries {
         keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
         query_timeout: READ_GRACE_MS,
       });
-    return new Database(pool, createClient, `The PostgreSQL database ${describeLocation(location)}`);
+    return new Database(pool, pooled, createClient, `The PostgreSQL database ${describeLocation(location)}`);
   }
 
   async all(sql: string, params: Params = []): Promise<Row[]> {
-    return this.#use((client) => rowsOf(client, sql, params));
+    return this.#one((queries) => queries.all(sql, params));
   }
 
   async get(sql: string, params: Params = []): Promise<Row | undefined> {
@@ -122,7 +129,7 @@ export class Database implements Queries {
   }
 
   async run(sql: string, params: Params = []): Promise<number> {
-    return this.#use((client) => changesOf(client, sql, params));
+    return this.#one((queries) => queries.run(sql, params));
   }
 
   /** One transaction; what `work` throws rolls it back. `work` may run again, so it changes nothing else. */
@@ -133,7 +140,7 @@ export class Database implements Queries {
     for (let tried = 1; ; tried++) {
       const state = { ending: false };
       try {
-        return await this.#use((client) => transact(client, work, durability, state));
+        return await this.#use((client) => transact(client, work, this.#begin(client, durability), state));
       } catch (error) {
         const again =
           isContended(causeOf(error)) || (isLost(causeOf(error)) && !state.ending && !this.#isDown());
@@ -157,6 +164,22 @@ export class Database implements Queries {
     if (!this.#open) return;
     this.#open = false;
     await this.#pool.end();
+  }
+
+  async #one<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+    return this.#use((client) =>
+      this.#pooled.clients.has(client)
+        ? transact(client, work, this.#begin(client, 'durable'), { ending: false })
+        : work(queriesOf(client)),
+    );
+  }
+
+  #begin(client: PoolClient, durability: Durability): Begin {
+    const local = this.#pooled.clients.has(client) ? [this.#pooled.settings] : [];
+    return {
+      sql: ['BEGIN', ...local, ...BEGIN_LOCAL[durability]].join('; '),
+      ...(durability === 'unhurried' && { timeoutMs: LONGEST_TIMER_MS }),
+    };
   }
 
   async #use<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
@@ -220,28 +243,50 @@ function causeOf(error: unknown): unknown {
   return error instanceof GatewayError ? error.cause : error;
 }
 
-function settings({ statementMs, lockMs, idleInTransactionMs }: DatabaseLimits): string {
-  return `SET statement_timeout = ${statementMs}; SET lock_timeout = ${lockMs};
-    SET idle_in_transaction_session_timeout = ${idleInTransactionMs}`;
+/** Connections of a pooler, which gives each transaction another one of the server. */
+interface PooledClients {
+  clients: WeakSet<object>;
+  /** For each transaction: a `SET` would stay on a connection that others are given. */
+  settings: string;
 }
 
-const BEGIN: Readonly<Record<Durability, string>> = {
-  durable: 'BEGIN',
-  relaxed: 'BEGIN; SET LOCAL synchronous_commit = off',
-  unhurried: 'BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0',
+/** The number of the process that the server names is the connection's own; a pooler names another. */
+async function isPooled(client: ClientBase): Promise<boolean> {
+  const { rows } = await client.query<Row>('SELECT pg_backend_pid() AS pid');
+  return !('processID' in client) || rows[0]?.['pid'] !== client.processID;
+}
+
+function settings(
+  { statementMs, lockMs, idleInTransactionMs }: DatabaseLimits,
+  set: 'SET' | 'SET LOCAL',
+): string {
+  return `${set} statement_timeout = ${statementMs}; ${set} lock_timeout = ${lockMs};
+    ${set} idle_in_transaction_session_timeout = ${idleInTransactionMs}`;
+}
+
+interface Begin {
+  sql: string;
+  /** Of each statement, on this side. */
+  timeoutMs?: number;
+}
+
+const BEGIN_LOCAL: Readonly<Record<Durability, readonly string[]>> = {
+  durable: [],
+  relaxed: ['SET LOCAL synchronous_commit = off'],
+  unhurried: ['SET LOCAL statement_timeout = 0', 'SET LOCAL lock_timeout = 0'],
 };
 
 async function transact<T>(
   client: PoolClient,
   work: (queries: Queries) => Promise<T>,
-  durability: Durability,
+  { sql, timeoutMs }: Begin,
   state: { ending: boolean },
 ): Promise<T> {
-  const begun = client.query(BEGIN[durability]);
+  const begun = client.query(sql);
   // Sent together with the first statement; where it fails, so does that.
   begun.catch(() => {});
   try {
-    const result = await work(queriesOf(client, durability === 'unhurried' ? LONGEST_TIMER_MS : undefined));
+    const result = await work(queriesOf(client, timeoutMs));
     await begun;
     state.ending = true;
     await client.query('COMMIT');
