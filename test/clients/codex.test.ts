@@ -217,6 +217,60 @@ describe.each(sampleOf('openai-chat', 'openai-responses'))('Codex on %s', (diale
   });
 });
 
+describe.each(sampleOf('anthropic-messages'))('Codex with its plan on %s', (dialect) => {
+  it('writes a plan, edits a file with apply_patch and ticks the plan off', async () => {
+    const workspace = await makeWorkspace({ 'greeting.txt': 'hello world\n' });
+    const plan = (id: string, look: string, patch: string) =>
+      call(
+        'update_plan',
+        {
+          plan: [
+            { step: 'Look at the greeting', status: look },
+            { step: '改成中文', status: patch },
+          ],
+        },
+        id,
+      );
+    const lane = await openLane(dialect, {
+      'Plan and patch it': [
+        use([plan('call_plan', 'in_progress', 'pending')], 'I plan it first.'),
+        use([shell('call_read', 'cat greeting.txt')]),
+        freeCall('apply_patch', PATCH, 'call_patch'),
+        use([plan('call_done', 'completed', 'completed')]),
+        say('Patched by the plan.'),
+      ],
+    });
+    const run = new CodexRun(lane, workspace, {
+      home: await codexHome(lane),
+      prompt: 'Plan and patch it',
+      model: MODELS.patching,
+      // Codex leaves its plan out unless it is asked for.
+      args: ['-c', 'tools.update_plan.enabled=true'],
+    });
+    expect(await run.ends()).toBe('Patched by the plan.');
+
+    expect(lane.model.played[0]?.seen.tools).toEqual(expect.arrayContaining(['update_plan', 'apply_patch']));
+    expect(run.items('todo_list')).toMatchObject([
+      {
+        items: [
+          { text: 'Look at the greeting', completed: true },
+          { text: '改成中文', completed: true },
+        ],
+      },
+    ]);
+    expect(run.items('file_change')).toMatchObject([{ status: 'completed' }]);
+    expect(await workspace.read('greeting.txt')).toBe('你好，世界 "quoted" \\ back\n');
+    expect(await workspace.read('docs/note.md')).toBe('# Note\n');
+    const last = lane.model.played.at(-1)?.seen;
+    expect(last && sortedResults(last)).toMatchObject([
+      { id: 'call_done', text: expect.stringContaining('Plan updated') },
+      { id: 'call_patch', text: expect.stringContaining('Success') },
+      { id: 'call_plan', text: expect.stringContaining('Plan updated') },
+      { id: 'call_read', text: expect.stringContaining('hello world') },
+    ]);
+  });
+});
+
 describe.each(LANES)('Codex in the place of OpenAI on %s', (dialect) => {
   it('talks over one WebSocket, sends only what is new, and says no word of reconnecting', async () => {
     const workspace = await makeWorkspace({ 'greeting.txt': 'hello world\n' });
