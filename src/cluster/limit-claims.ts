@@ -12,7 +12,9 @@ const CLAIM_LIMITS = {
   ready: 0.1,
   /** So long nobody is asked again for a limit that is used up. */
   refusedMs: 250,
-  /** So long a request waits for the store, and so long the store is left alone afterwards. */
+  /** So long a request waits for the store. */
+  waitMs: 3_000,
+  /** So long the store is left alone when it has not answered. */
   awayMs: 1_000,
   entries: 20_000,
 } as const;
@@ -33,6 +35,8 @@ interface Entry {
   /** The claim lapses in the store. */
   until: number;
   refusedUntil: number;
+  /** Of those that waited for the last exchange, how many more than it granted; undefined until the first of them looks. */
+  over: number | undefined;
   /** Was asked for since the last exchange. */
   isActive: boolean;
 }
@@ -72,6 +76,8 @@ export class LimitClaims {
   covers(shared: Shared): boolean | Promise<boolean> {
     if (shared.used() > shared.limit) return false;
     const entry = this.#take(shared);
+    // There are too many holders to share the limits of all of them.
+    if (entry === undefined) return true;
     const now = this.#now();
     if (isCovered(entry, now)) return true;
     if (this.#awayUntil > now) return true;
@@ -98,21 +104,26 @@ export class LimitClaims {
 
   async #ask(entry: Entry): Promise<boolean> {
     await this.exchange();
-    const now = this.#now();
-    if (this.#isAway || isCovered(entry, now)) return true;
-    entry.refusedUntil = now + CLAIM_LIMITS.refusedMs;
+    if (this.#isAway) return true;
+    // Each that waited counts itself already: as many are refused as are too many, and not all of them.
+    entry.over ??= Math.max(0, entry.shared.used() - entry.granted);
+    if (entry.over === 0) return true;
+    entry.over -= 1;
+    entry.refusedUntil = this.#now() + CLAIM_LIMITS.refusedMs;
     return false;
   }
 
-  #take(shared: Shared): Entry {
+  #take(shared: Shared): Entry | undefined {
     const found = this.#entries.get(shared.name);
-    const entry = found ?? { shared, granted: 0, until: 0, refusedUntil: 0, isActive: true };
+    if (found === undefined && this.#entries.size >= CLAIM_LIMITS.entries) return undefined;
+    const entry = found ?? {
+      ...{ shared, granted: 0, until: 0, refusedUntil: 0, over: undefined, isActive: true },
+    };
     // Under another limit what was refused may fit.
     if (entry.shared.limit !== shared.limit) entry.refusedUntil = 0;
     entry.shared = shared;
     entry.isActive = true;
-    if (found === undefined && this.#entries.size < CLAIM_LIMITS.entries)
-      this.#entries.set(shared.name, entry);
+    if (found === undefined) this.#entries.set(shared.name, entry);
     return entry;
   }
 
@@ -124,7 +135,7 @@ export class LimitClaims {
     try {
       const claims = asked.map(({ claim }) => claim);
       const granted = await within(
-        CLAIM_LIMITS.awayMs,
+        CLAIM_LIMITS.waitMs,
         this.#options.store.claim(this.#options.node, claims),
       );
       this.#isAway = false;
@@ -132,6 +143,7 @@ export class LimitClaims {
       for (const { entry, claim } of asked) {
         entry.granted = granted.get(claim.name) ?? 0;
         entry.until = began + claim.forMs;
+        entry.over = undefined;
         // Nobody uses it: it is claimed again when somebody does.
         if (claim.wanted === 0 && !entry.isActive) this.#entries.delete(claim.name);
       }
@@ -159,7 +171,9 @@ function claimOf({ shared, granted, until, isActive }: Entry, now: number): Limi
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`The store has not answered within ${ms} ms.`)), ms);
+    const tooLate = () => reject(new Error(`The store has not answered within ${ms} ms.`));
+    // Where this process was busy for so long, the answer may be there and only not be read yet.
+    timer = setTimeout(() => setImmediate(tooLate), ms);
   });
   try {
     return await Promise.race([work, late]);

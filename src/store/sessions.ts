@@ -13,6 +13,14 @@ export type WritableState = Exclude<SessionState, 'expired'>;
 export const SESSION_MODES = ['ask', 'read-only', 'allow-edits', 'plan'] as const;
 export type SessionMode = (typeof SESSION_MODES)[number];
 
+/**
+ * The mode of a session that is made of another. That edits need no question was said of one session by somebody
+ * who may approve; who goes on with a copy of it may not be the same.
+ */
+export function inheritedMode(mode: SessionMode): SessionMode {
+  return mode === 'allow-edits' ? 'ask' : mode;
+}
+
 export interface Session {
   id: string;
   principal: string;

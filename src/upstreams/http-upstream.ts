@@ -93,6 +93,8 @@ const BYTE_LANE_PATH: Record<DialectName, string> = {
   'openai-responses': '/responses',
 };
 
+const KEPT_URLS = 16;
+
 export class HttpUpstream implements Upstream {
   readonly name: string;
   readonly dialect: DialectName;
@@ -101,7 +103,7 @@ export class HttpUpstream implements Upstream {
   readonly #options: HttpUpstreamOptions;
   readonly #extensions: ToolExtensionCache;
   readonly #concealer: CredentialConcealer;
-  /** By path, of which a dialect has a few. */
+  /** By path, of which a dialect has a few; those with an id in them are as many as there are ids. */
   readonly #urls = new Map<string, URL>();
 
   constructor(options: HttpUpstreamOptions) {
@@ -219,6 +221,8 @@ export class HttpUpstream implements Upstream {
       losses,
     });
     const sent = this.#send(path, headers, writeJson(body), call);
+    // Handled below, unless something before that throws.
+    sent.catch(() => {});
     // While the request is on its way: it takes longer the longer the history is.
     const estimate = this.#estimate(call);
     const response = await sent;
@@ -310,7 +314,7 @@ export class HttpUpstream implements Upstream {
   /** The same object for the same path: what a client does for an address is done once. */
   #urlOf(path: string): URL {
     const url = this.#urls.get(path) ?? endpointUrl(this.#options.endpoint, path);
-    this.#urls.set(path, url);
+    if (this.#urls.size < KEPT_URLS) this.#urls.set(path, url);
     return url;
   }
 

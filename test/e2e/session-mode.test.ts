@@ -120,6 +120,17 @@ describe('the mode of a session', () => {
     expect(existsSync(join(world.root, 'a.txt'))).toBe(false);
   });
 
+  it('lets no edits through in a copy, whoever makes it', async () => {
+    const world = await openIn('native');
+    const [alice, carol] = [world.person('alice'), carolIn(world)];
+    world.steps.push(textAnswer('Hello.'));
+    const { session } = await alice.say({ model: 'coder', content: 'Hi', mode: 'allow-edits' });
+    const fork = await alice.call<SessionWire>('POST', `/api/sessions/${session}/fork`, {});
+    expect(fork.body.mode).toBe('ask');
+    expect((await setMode(carol, fork.body.id, 'allow-edits')).status).toBe(404);
+    expect((await alice.session(session)).body.mode).toBe('allow-edits');
+  });
+
   it('is opened by who may approve alone, and never beyond the configuration', async () => {
     const world = await openIn('native');
     const [alice, bob, carol] = [world.person('alice'), world.person('bob'), carolIn(world)];

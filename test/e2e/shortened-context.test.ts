@@ -237,6 +237,12 @@ describe.each(FOREIGN)('context editing on %s', (dialect) => {
         context_management: { edits },
       }),
     ).rejects.toThrow(/context_management\.edits: keep\.value/);
+    const many = Array.from({ length: 9 }, () => ({ type: CLEAR, trigger: atOnce }));
+    await expect(
+      client.beta.messages.create({
+        ...{ model: 'm', max_tokens: 100, messages: calls, context_management: { edits: many } },
+      }),
+    ).rejects.toThrow(/context_management\.edits: 9 of them: expected at most 8/);
     expect(upstream.requests).toHaveLength(0);
   });
 });

@@ -30,6 +30,8 @@ const DEFAULTS = {
   keepToolUses: 3,
   keepThinkingTurns: 1,
 } as const;
+/** There are three kinds. */
+const MOST_EDITS = 8;
 const CLEARED = '[This result was cleared to save room. Make the call again if it is needed.]';
 
 /** The conversation has grown so long that a summary is to take its place before the model answers. */
@@ -65,6 +67,8 @@ function editContext(request: ConversationRequest): EditedRequest | undefined {
   const { context_management: config, diagnostics, ...others } = request.extensions[WIRE] ?? {};
   if (!isObject(config) && !isObject(diagnostics)) return undefined;
   const given: readonly unknown[] = isObject(config) && Array.isArray(config['edits']) ? config['edits'] : [];
+  // Each walks through the whole conversation.
+  if (given.length > MOST_EDITS) throw wrong(`${given.length} of them`, `at most ${MOST_EDITS}`);
   const applied: JsonObject[] = [];
   const unknown: unknown[] = [];
   let edited = request;
@@ -118,9 +122,8 @@ function clearToolUses(request: ConversationRequest, edit: JsonObject): ReturnTy
   const cleared = new Map(old.filter(({ name }) => !excluded.has(name)).map((call) => [call.id, call.name]));
   if (cleared.size === 0) return undefined;
   const { clear_tool_inputs: inputs } = edit;
-  const clearsInput = Array.isArray(inputs)
-    ? (name: string) => names(inputs).has(name)
-    : () => inputs === true;
+  const ofTools = names(inputs);
+  const clearsInput = (name: string): boolean => inputs === true || ofTools.has(name);
   const clear = (block: Block): Block => {
     if (block.type === 'tool_result' && cleared.has(block.toolUseId)) return withoutContent(block);
     return block.type === 'tool_use' && cleared.has(block.id) && clearsInput(block.name)

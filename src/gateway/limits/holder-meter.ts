@@ -33,6 +33,8 @@ export class HolderMeter {
   readonly #tokens = new MinuteWindow();
   readonly #requests = new MinuteWindow();
   readonly #open = { streams: 0, agents: 0 };
+  /** Requests that wait to know whether there are tokens left. */
+  #asking = 0;
   #limits: HolderLimits = {};
 
   constructor(holder: Holder, options: MeterOptions) {
@@ -59,8 +61,14 @@ export class HolderMeter {
     if (tpm === undefined) return;
     const now = this.#options.now();
     const wait = this.#tokens.waitFor(now, tpm);
-    const used = () => this.#tokens.sum(this.#options.now()) + 1;
-    if (wait === 0 && (await this.#covers('tpm', tpm, used, MINUTE_MS))) return;
+    // A request that asks needs one more; without any, what is claimed ends with the minute.
+    const used = () => this.#tokens.sum(this.#options.now()) + Math.min(this.#asking, 1);
+    this.#asking += 1;
+    try {
+      if (wait === 0 && (await this.#covers('tpm', tpm, used, MINUTE_MS))) return;
+    } finally {
+      this.#asking -= 1;
+    }
     throw this.#usedUp(`${tpm} tokens a minute`, wait || soonest(this.#tokens, now));
   }
 

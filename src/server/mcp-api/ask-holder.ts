@@ -32,7 +32,11 @@ export async function askHolder(
     const isStream = contentType.startsWith('text/event-stream');
     const chunks = isStream && !Buffer.isBuffer(body) ? endingInWords(body, request, exchange) : body;
     // An answer without a body is not to have one, not even an empty one.
-    const stream = status === 204 || status === 202 ? null : ReadableStream.from(asChunks(chunks));
+    if (status === 204 || status === 202) {
+      if (!Buffer.isBuffer(body)) await discard(body);
+      return { response: new Response(null, { status, headers: passed }), end() {} };
+    }
+    const stream = ReadableStream.from(asChunks(chunks));
     return { response: new Response(stream, { status, headers: passed }), end() {} };
   } catch (error) {
     if (!(error instanceof PeerSilent)) throw error;
@@ -50,6 +54,13 @@ async function holderOf(peers: Peers, request: VirtualRequest): Promise<ClusterN
     if (holder !== 'unknown') return typeof holder === 'object' ? holder : undefined;
   }
   return undefined;
+}
+
+/** What is not read would count as under way for as long as that node is there. */
+async function discard(body: AsyncIterable<Buffer>): Promise<void> {
+  const chunks = body[Symbol.asyncIterator]();
+  await chunks.next();
+  await chunks.return?.();
 }
 
 async function* asChunks(body: Buffer | AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {

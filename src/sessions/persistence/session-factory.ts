@@ -1,7 +1,7 @@
 /** Creates sessions: empty, from an imported history, or as a fork of another session. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Message } from '../../core/conversation.js';
-import type { SessionMode } from '../../store/sessions.js';
+import { inheritedMode, type SessionMode } from '../../store/sessions.js';
 import { type Ground, HistoryFingerprint, type Link, seedOf } from '../history/history-fingerprint.js';
 import { toolCallsIn } from '../history/visible-history.js';
 import { LIMITS, type SessionParts } from '../session-parts.js';
@@ -54,7 +54,8 @@ export class SessionFactory {
   async make(options: MakeOptions): Promise<LeasedSession> {
     const { by, origin, title, onLost } = options;
     const parent = origin?.parent.session.id ?? options.parent;
-    const mode = options.mode ?? origin?.parent.session.mode;
+    const parentMode = origin?.parent.session.mode;
+    const mode = options.mode ?? (parentMode && inheritedMode(parentMode));
     const { store, now, ttlMs, emit } = this.#parts;
     const id = newSessionId();
     const record: SessionRow = {

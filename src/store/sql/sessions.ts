@@ -115,7 +115,9 @@ export function labelStatement(
 
 export const MODE_OF = 'SELECT mode FROM sessions WHERE id = ?';
 
-export const LEAVE_PLAN = `UPDATE sessions SET mode = mode_before_plan, mode_before_plan = NULL
+/** A copy does not know what its origin had chosen before: from then on it asks. */
+export const LEAVE_PLAN = `UPDATE sessions
+  SET mode = coalesce(mode_before_plan, CASE WHEN parent IS NULL THEN NULL ELSE 'ask' END), mode_before_plan = NULL
   WHERE id = ? AND mode = 'plan'`;
 
 export function readMode(row: Row | undefined): SessionMode | undefined {

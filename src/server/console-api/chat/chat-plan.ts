@@ -12,7 +12,7 @@ import { idempotencyMark } from '../../../sessions/history/history-fingerprint.j
 import { busy, unknownSession } from '../../../sessions/refusals.js';
 import type { SessionProgress, Sessions, TurnStart, UnfinishedTurn } from '../../../sessions/sessions.js';
 import type { Run } from '../../../store/runs.js';
-import { SESSION_MODES, type Session } from '../../../store/sessions.js';
+import { inheritedMode, SESSION_MODES, type Session } from '../../../store/sessions.js';
 import type { ChatStarted } from '../wire/sessions.js';
 import { chosenFolder, mayStay, realFolder } from './chosen-folder.js';
 
@@ -200,7 +200,7 @@ async function carryOver(
     messages: [...kept, message],
     how: 'import',
     parent: session.id,
-    ...(session.mode && { mode: session.mode }),
+    ...(session.mode && { mode: inheritedMode(session.mode) }),
     ...(root && { root }),
   };
 }

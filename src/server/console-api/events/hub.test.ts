@@ -280,4 +280,19 @@ describe('EventHub', () => {
     expect(hub.turnOf('s1')).toBeUndefined();
     expect(reader.events.slice(1)).toMatchObject([{ state: 'began' }, { state: 'ended', end: 'stopped' }]);
   });
+
+  it('shows a turn of another node to viewers of every class, whichever heard of it last', async () => {
+    const { hub, open } = start();
+    const mirrors = ['all', 'key alice'].map((view) => hub.mirror(view));
+    const began = { type: 'turn', state: 'began', session: 's1', turn: 't1' } as const;
+    const facts = { model: 'm', began_at: '2026-01-01T00:00:00Z', message: [] };
+    for (const mirror of mirrors) mirror.take({ ...began, ...facts });
+    for (const reader of [await open(new FakeReader('root', true)), await open()])
+      expect(reader.events).toMatchObject([{ type: 'snapshot', turns: [{ turn: 't1' }] }]);
+    // Another node runs the next turn of the session: of what the first one showed nothing is left.
+    hub.mirror('all').take({ ...began, ...facts, turn: 't2' });
+    expect((await open(new FakeReader('root', true))).events).toMatchObject([
+      { type: 'snapshot', turns: [{ turn: 't2' }] },
+    ]);
+  });
 });

@@ -257,9 +257,13 @@ export class EventHub implements TurnWatcher {
     return [...this.#mirrors].flatMap((mirror) => (mirror.view === view ? mirror.turns : []));
   }
 
-  /** A session has one owner: where a turn of it begins, one that another node was running is over. */
+  /**
+   * A session has one owner: where a turn of it begins, one that another node was running is over. Mirrors of
+   * other viewers show the same turn, and hear of it by themselves.
+   */
   #supersede(session: string, by?: TurnMirror): void {
-    for (const mirror of this.#mirrors) if (mirror !== by) mirror.drop(session);
+    for (const mirror of this.#mirrors)
+      if (mirror !== by && (by === undefined || mirror.view === by.view)) mirror.drop(session);
   }
 
   async #pending({ principal, all, node }: Viewer): Promise<Map<string, Approval>> {
