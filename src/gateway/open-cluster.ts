@@ -4,17 +4,23 @@ import { hostname } from 'node:os';
 import { sep } from 'node:path';
 import type { Membership } from '../cluster/membership.js';
 import type { Peers } from '../cluster/peers.js';
+import { placedError } from '../config/config-error.js';
+import type { LoadedConfig } from '../config/load.js';
 import { resolvePath } from '../config/paths.js';
 import type { Config } from '../config/schema.js';
+import { GatewayError } from '../core/errors.js';
 import type { Log } from '../observability/log.js';
 import { isGone, ownerOfThisProcess } from '../sessions/persistence/lease-keeper.js';
 import type { SessionPlace } from '../sessions/session-parts.js';
 import type { Store } from '../store/store.js';
 import { type WorkerRole, workerName } from './worker-role.js';
 
-interface ClusterOptions {
+interface ClusterFile extends Pick<LoadedConfig, 'baseDir' | 'file' | 'locate'> {
   config: Pick<Config, 'cluster' | 'server'>;
-  baseDir: string;
+}
+
+interface ClusterOptions {
+  loaded: ClusterFile;
   store: Store;
   version: string;
   log: Log;
@@ -31,13 +37,13 @@ interface OpenCluster extends Membership {
 
 /** Undefined for a gateway on its own. Rejects with a GatewayError that says why it may not join. */
 export async function openCluster({
-  config,
-  baseDir,
+  loaded,
   store,
   version,
   log,
   worker,
 }: ClusterOptions): Promise<OpenCluster | undefined> {
+  const { config, baseDir } = loaded;
   const self = worker === undefined ? nodeOf(config) : workerOf(config, worker);
   if (self === undefined || store.nodes === undefined) return undefined;
   const { joinCluster } = await import('../cluster/membership.js');
@@ -48,6 +54,8 @@ export async function openCluster({
   const membership = await joinCluster({
     ...{ nodes: store.nodes, name, instance: owner, address },
     ...{ secret, workspaces, version, isGone, log },
+  }).catch((error: unknown) => {
+    throw inFile(error, loaded);
   });
   const peers = new Peers({ nodes: store.nodes, name, instance: owner, secret, isGone, log });
   const shares = (root: string) => workspaces.some((path) => isWithin(path, root));
@@ -63,6 +71,14 @@ export async function openCluster({
   };
 }
 
+/** With the place of the key that is to blame, where one is. */
+function inFile(error: unknown, { file, locate }: ClusterFile): unknown {
+  if (!(error instanceof GatewayError) || !error.param?.startsWith('cluster.')) return error;
+  const { code, param, detail } = error;
+  const { message } = placedError(file, [{ path: param.split('.'), message: error.message }], locate);
+  return new GatewayError(code, message, { param, ...(detail !== undefined && { detail }) });
+}
+
 interface Self {
   name: string;
   /** Who has the folders of the sessions that run here. */
@@ -72,11 +88,11 @@ interface Self {
   workspaces: readonly string[];
 }
 
-export function nodeName({ cluster, server }: ClusterOptions['config']): string {
+export function nodeName({ cluster, server }: ClusterFile['config']): string {
   return cluster?.node ?? `${hostname()}:${server.port}`;
 }
 
-function nodeOf(config: ClusterOptions['config']): Self | undefined {
+function nodeOf(config: ClusterFile['config']): Self | undefined {
   const { cluster } = config;
   if (cluster === undefined) return undefined;
   const { advertise, secret, workspaces } = cluster;
@@ -85,7 +101,7 @@ function nodeOf(config: ClusterOptions['config']): Self | undefined {
 }
 
 function workerOf(
-  { cluster }: ClusterOptions['config'],
+  { cluster }: ClusterFile['config'],
   { role, port }: NonNullable<ClusterOptions['worker']>,
 ): Self {
   return {

@@ -138,7 +138,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const listener = worker && (await openWorkerListener(config, worker.role, options.limits));
     if (listener !== undefined) stack.defer(() => listener.close());
     const asWorker = worker && listener && { role: worker.role, port: listener.port };
-    const cluster = await openCluster({ config, baseDir, store, version, log, worker: asWorker });
+    const cluster = await openCluster({ loaded, store, version, log, worker: asWorker });
     if (cluster !== undefined) stack.defer(() => cluster.leave());
     const node = worker === undefined ? config.cluster?.node : workerName(worker.role);
     const tracer = await openOwnTelemetry({ found, store, metrics, version, node, redact, log });

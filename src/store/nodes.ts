@@ -1,4 +1,5 @@
 /** Nodes that share a store: who is there, under which name, and where others reach it. */
+import type { GatewayError } from '../core/errors.js';
 
 export interface NewNode {
   name: string;
@@ -37,4 +38,9 @@ export interface NodeStore {
   leave(name: string, instance: string): Promise<void>;
   /** Those that were heard of lately. */
   list(lostMs: number): Promise<ClusterNode[]>;
+  /**
+   * Until it is called without a reason, the whole store fails with it as if it were away, but for `join`, `beat`
+   * and `leave`. What has begun ends.
+   */
+  suspend(reason: GatewayError | undefined): void;
 }

@@ -10,6 +10,7 @@ import { inDialect } from '../support/scripted-answers.js';
 import { freePort, type RecordedRequest, startUpstream } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
 import type { Scripted } from '../support/wire.js';
+import { clockOff } from '../support/wrong-clock.js';
 import { found } from './agent-client.js';
 import { bash, lookup, says, words } from './agent-script.js';
 import type { HistoryEvent, HistoryPlan } from './cluster-history.js';
@@ -19,12 +20,6 @@ const SECRET = 'secret-of-the-nodes';
 const EFFECTS = 'effects.txt';
 /** How far the clock of each node is from that of the database: just under what is refused. */
 const CLOCKS_MS: Readonly<Record<string, number>> = { a: 0, b: 50_000, c: -50_000 };
-
-/** For a process whose clock is wrong by so much. */
-function clockOff(ms: number): Record<string, string> {
-  const shifted = `const Own=Date;globalThis.Date=class extends Own{constructor(...at){super(...(at.length===0?[Own.now()+${ms}]:at))}static now(){return Own.now()+${ms}}}`;
-  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shifted)}` };
-}
 
 export class ClusterNode {
   readonly name: string;

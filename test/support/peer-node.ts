@@ -40,6 +40,7 @@ export async function startPeer(answer: AnswerPeer) {
     beat: async () => 0,
     leave: async () => {},
     list: (lostMs) => table.list(lostMs),
+    suspend: () => {},
   };
   const log = { warn: () => {} };
   const peers = new Peers({

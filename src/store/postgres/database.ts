@@ -61,6 +61,7 @@ export class Database implements Queries {
   #open = true;
   #serves = false;
   #down: { error: unknown; until: number; pauseMs: number } | undefined;
+  #refusal: GatewayError | undefined;
 
   /** A connection beside the pool, which is not connected yet; who asks for it ends it. */
   readonly createClient: () => Client;
@@ -137,6 +138,12 @@ export class Database implements Queries {
     work: (queries: Queries) => Promise<T>,
     durability: Durability = 'durable',
   ): Promise<T> {
+    this.#assertNotRefused();
+    return this.always(work, durability);
+  }
+
+  /** A transaction also while everything else is refused. */
+  async always<T>(work: (queries: Queries) => Promise<T>, durability: Durability = 'durable'): Promise<T> {
     for (let tried = 1; ; tried++) {
       const state = { ending: false };
       try {
@@ -148,6 +155,11 @@ export class Database implements Queries {
       }
       await delay(CONTENDED_PAUSE_MS * tried);
     }
+  }
+
+  /** Until it is called without a reason, as if the database were away. */
+  refuse(reason: GatewayError | undefined): void {
+    this.#refusal = reason;
   }
 
   /** From here on errors are for clients and do not name the host; the cause is for the log. */
@@ -167,6 +179,7 @@ export class Database implements Queries {
   }
 
   async #one<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+    this.#assertNotRefused();
     return this.#use((client) =>
       this.#pooled.clients.has(client)
         ? transact(client, work, this.#begin(client, 'durable'), { ending: false })
@@ -228,6 +241,10 @@ export class Database implements Queries {
 
   #isDown(): boolean {
     return this.#down !== undefined && performance.now() < this.#down.until;
+  }
+
+  #assertNotRefused(): void {
+    if (this.#refusal !== undefined) throw this.#refusal;
   }
 
   #assertOpen(): void {

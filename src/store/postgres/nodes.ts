@@ -1,3 +1,4 @@
+import type { GatewayError } from '../../core/errors.js';
 import type { ClusterNode, JoinOutcome, NewNode, NodeStore } from '../nodes.js';
 import { json, number, type Row, text, toJson } from '../sql/rows.js';
 import type { Context } from './context.js';
@@ -26,7 +27,7 @@ export class PostgresNodes implements NodeStore {
         secret_check = excluded.secret_check, version = excluded.version, workspaces = excluded.workspaces,
         beat_at = excluded.beat_at
       RETURNING beat_at`;
-    return this.#context.database.transaction(async (queries): Promise<JoinOutcome> => {
+    return this.#context.database.always(async (queries): Promise<JoinOutcome> => {
       await queries.run('SELECT pg_advisory_xact_lock(?)', [LOCK]);
       const living = (await queries.all(LIVING, [lostMs])).map(readNode);
       const others = living.filter((each) => each.instance !== instance && !gone.includes(each.instance));
@@ -41,16 +42,24 @@ export class PostgresNodes implements NodeStore {
 
   async beat(name: string, instance: string): Promise<number | undefined> {
     const sql = `UPDATE nodes SET beat_at = ${NOW} WHERE name = ? AND instance = ? RETURNING beat_at`;
-    const row = await this.#context.database.get(sql, [name, instance]);
+    const row = await this.#context.database.always(
+      (queries) => queries.get(sql, [name, instance]),
+      'relaxed',
+    );
     return row && number(row, 'beat_at');
   }
 
   async leave(name: string, instance: string): Promise<void> {
-    await this.#context.database.run('DELETE FROM nodes WHERE name = ? AND instance = ?', [name, instance]);
+    const sql = 'DELETE FROM nodes WHERE name = ? AND instance = ?';
+    await this.#context.database.always((queries) => queries.run(sql, [name, instance]));
   }
 
   async list(lostMs: number): Promise<ClusterNode[]> {
     return (await this.#context.database.all(LIVING, [lostMs])).map(readNode);
+  }
+
+  suspend(reason: GatewayError | undefined): void {
+    this.#context.database.refuse(reason);
   }
 }
 

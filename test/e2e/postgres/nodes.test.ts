@@ -4,9 +4,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { joinCluster, type MembershipOptions, NODE_LIMITS } from '../../../src/cluster/membership.js';
 import type { NodeStore } from '../../../src/store/nodes.js';
 import { openStore } from '../../../src/store/open/open-store.js';
+import type { Store } from '../../../src/store/store.js';
 import { closeAfterTest } from '../../support/cleanup.js';
 import { runCommand, startGatewayProcess } from '../../support/gateway.js';
 import { startPostgres, type TestPostgres } from '../../support/postgres.js';
+import { until } from '../../support/until.js';
+import { clockOff } from '../../support/wrong-clock.js';
 
 const SECRET = 'secret-of-the-nodes';
 const { lostMs } = NODE_LIMITS;
@@ -22,12 +25,15 @@ beforeEach(async () => {
   url = server.url(await server.create());
 });
 
-async function openNodes(): Promise<NodeStore> {
+async function openClusterStore(): Promise<Store & { nodes: NodeStore }> {
   const store = await openStore(url, { baseDir: '/' });
   closeAfterTest(() => store.close());
-  if (store.nodes === undefined) throw new Error('The store has no nodes.');
-  return store.nodes;
+  const { nodes } = store;
+  if (nodes === undefined) throw new Error('The store has no nodes.');
+  return Object.assign(store, { nodes });
 }
+
+const openNodes = async (): Promise<NodeStore> => (await openClusterStore()).nodes;
 
 const NO_LOG = { warn: () => {}, error: () => {} };
 
@@ -122,6 +128,50 @@ describe('a node', () => {
     expect(await nodes.list(lostMs)).toEqual([]);
     await join(nodes, 'a', { now: () => Date.now() + 20_000 });
   });
+
+  it.each([
+    [3, '3 minutes ahead of'],
+    [-90, '90 minutes behind'],
+  ])(
+    'acts on nothing while its clock is %i minutes off, and again when it is right',
+    async (minutes, words) => {
+      const store = await openClusterStore();
+      const others = await openNodes();
+      const said: string[] = [];
+      const log = {
+        warn: (_: object, text: string) => said.push(text),
+        error: (_: object, text: string) => said.push(text),
+      };
+      let offMs = 0;
+      const a = await join(store.nodes, 'a', { now: () => Date.now() + offMs, log });
+      const acts = async () =>
+        await store.probe().then(
+          () => true,
+          () => false,
+        );
+      expect(await acts()).toBe(true);
+      offMs = minutes * 60_000;
+      await until(async () => !(await acts()));
+      const refusal = {
+        ...{ code: 'unavailable', detail: 'store_unavailable', retryAfter: 5 },
+        message: expect.stringContaining(`The clock of the node a is ${words}`),
+      };
+      await expect(store.leases.acquire('x', 'a/1', 1000)).rejects.toMatchObject(refusal);
+      await expect(store.leases.renew('a/1', 1000)).rejects.toMatchObject(refusal);
+      await expect(store.leases.heldSessions()).rejects.toMatchObject(refusal);
+      // Heard of all the same: its name is nobody else's.
+      const silentMs = (await others.list(lostMs))[0]?.silentMs ?? lostMs;
+      await until(async () => ((await others.list(lostMs))[0]?.silentMs ?? lostMs) < silentMs);
+      offMs = 0;
+      await until(acts);
+      expect(await store.leases.acquire('x', 'a/1', 1000)).toMatchObject({ granted: true });
+      expect(said).toEqual([expect.stringContaining(words), expect.stringContaining('right again')]);
+      offMs = minutes * 60_000;
+      await until(async () => !(await acts()));
+      await a.leave();
+      expect(await others.list(lostMs)).toEqual([]);
+    },
+  );
 });
 
 describe('the command', () => {
@@ -147,10 +197,46 @@ describe('the command', () => {
     const same = await runCommand({ config: config({ node: 'a' }) });
     const foreign = await runCommand({ config: config({ node: 'b', secret: 'another-secret-of-nodes' }) });
     expect([(await same.exited).code, (await foreign.exited).code]).toEqual([1, 1]);
-    expect(same.stderr).toContain('Another node has the name a');
-    expect(foreign.stderr).toContain('another `cluster.secret` than the node a');
+    // The configuration is JSON, on one line.
+    expect(same.stderr).toMatch(/toolgate\.yaml:1:\d+ {2}cluster\.node: Another node has the name a/);
+    expect(foreign.stderr).toMatch(
+      /toolgate\.yaml:1:\d+ {2}cluster\.secret: .*another `cluster\.secret` than the node a/,
+    );
     expect(same.stderr + foreign.stderr).not.toMatch(/secret-of-/);
     await a.close();
+  });
+
+  it('whose clock goes minutes off answers relays alone until it is right, and the others go on', async () => {
+    const models = { plain: { upstream: 'demo' }, agent: { engine: 'native', upstream: 'demo' } };
+    const env = clockOff(0, 3 * 60_000);
+    const [a, b] = await Promise.all([
+      startGatewayProcess({ config: { ...config({ node: 'a' }), models }, env, logLevel: 'info' }),
+      startGatewayProcess({ config: { ...config({ node: 'b' }), models } }),
+    ]);
+    const ask = async ({ url: at }: { url: string }, model: string) => {
+      const answer = await fetch(`${at}/v1/messages`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model, max_tokens: 99, messages: [{ role: 'user', content: 'Hello.' }] }),
+      });
+      const retryAfter = answer.headers.get('retry-after');
+      return { status: answer.status, text: await answer.text(), retryAfter };
+    };
+    const isReady = async ({ url: at }: { url: string }) => (await fetch(`${at}/readyz`)).status === 200;
+    expect(await ask(a, 'agent')).toMatchObject({ status: 200 });
+    a.signal('SIGUSR2');
+    await until(async () => !(await isReady(a)));
+    expect(await ask(a, 'agent')).toMatchObject({
+      ...{ status: 503, retryAfter: '5' },
+      text: expect.stringContaining('The clock of the node a is 3 minutes ahead of that of the database.'),
+    });
+    expect(await ask(a, 'plain')).toMatchObject({ status: 200 });
+    expect(await ask(b, 'agent')).toMatchObject({ status: 200 });
+    expect(a.stderr).toContain('this node acts on nothing until its clock is right');
+    a.signal('SIGUSR2');
+    await until(() => isReady(a));
+    expect(await ask(a, 'agent')).toMatchObject({ status: 200 });
+    await Promise.all([a.close(), b.close()]);
   });
 
   it('names a node by its host and port where it has no name', async () => {
