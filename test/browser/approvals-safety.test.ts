@@ -43,7 +43,7 @@ describe('buttons that decide', { timeout: 60_000 }, () => {
     await page.clock.pauseAt(Date.now() + 60_000);
     await row.click();
     const allow = panelOf(page, approval).getByRole('button', { name: 'Allow once' });
-    const refused = panelOf(page, approval).getByText('Nothing was sent');
+    const refused = panelOf(page, approval).getByText('that click was ignored');
     await allow.dispatchEvent('click', { detail: 1 });
     await refused.waitFor();
     await page.clock.runFor(300);

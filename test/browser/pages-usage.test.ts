@@ -71,9 +71,9 @@ describe('usage', PATIENT, () => {
     await tile('Requests').getByText('5', { exact: true }).waitFor();
     expect(await tile('Requests').innerText()).toMatch(/5[\s\S]*1 with an error \(20%\)/);
     expect(await tile('Tokens').innerText()).toMatch(/800[\s\S]*480 in · 120 out · 200 from the cache/);
-    // 3 × (120 × 3 + 30 × 15) per million, and the cache at no given price as input.
+    // What an upstream refused costs nothing. 3 × (120 × 3 + 30 × 15) per million, and the cache at no given price as input.
     expect(await tile('Cost').innerText()).toMatch(
-      /\$0\.00\d+[\s\S]*without 2 requests whose price is unknown/,
+      /\$0\.00\d+[\s\S]*without 1 request whose price is unknown/,
     );
     await chart('Requests').locator('[data-bar="priced"]').waitFor();
     await chart('Requests').locator('[data-bar="plain"]').waitFor();

@@ -15,7 +15,8 @@ const en = {
   cost: 'Cost',
   unknown: 'unknown',
   costUnknown: 'No price is known for the models that were used. See prices under models in toolgate.yaml.',
-  costPartly: (count: string) => `without ${count} requests whose price is unknown`,
+  costPartly: (count: string) =>
+    `without ${count} ${count === '1' ? 'request' : 'requests'} whose price is unknown`,
   costWhole: 'all prices are known',
   listPrices: (date: string) => `where none is configured: list prices of ${date}`,
   latencyMedian: 'Latency (median)',
