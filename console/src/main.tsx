@@ -1,6 +1,7 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.js';
+import { facesLoaded } from './app/faces.js';
 import { startSignIn } from './app/sign-in.js';
 import { applyTheme, watchTheme } from './app/theme.js';
 import { registerWorker } from './app/update.js';
@@ -12,13 +13,14 @@ applyTheme();
 watchTheme();
 applyLanguage();
 startSignIn();
-const root = document.getElementById('root');
-if (root !== null) {
+void facesLoaded().then(() => {
+  const root = document.getElementById('root');
+  if (root === null) return;
   createRoot(root).render(
     <StrictMode>
       <App />
     </StrictMode>,
   );
-}
+});
 if (import.meta.env.PROD) void registerWorker();
 loadLater();

@@ -119,7 +119,7 @@ describe('a card', () => {
       }
       const matches = cardOf(page, 'many-grep').getByRole('region', { name: 'Matches' });
       await matches.getByText('two.txt').first().waitFor();
-      expect(await matches.getByRole('listitem').count()).toBe(2);
+      await expect.poll(() => matches.getByRole('listitem').count()).toBe(2);
       expect(await matches.innerText()).toContain('one.txt');
       await cardOf(page, 'many-read').getByRole('table').getByText('alpha').waitFor();
       await cardOf(page, 'many-todo').getByText('in progress').waitFor();
