@@ -172,8 +172,8 @@ describe('migrations', () => {
   });
 
   it('take as long as they need, and other nodes wait for them, whatever limits other statements have', async () => {
-    const SLOW: Migration = { version: 2, sql: 'SELECT pg_sleep(0.3); CREATE TABLE c (x BIGINT);' };
-    const nodes = await Promise.all([1, 2].map(() => connect({ statementMs: 100, lockMs: 100 })));
+    const SLOW: Migration = { version: 2, sql: 'SELECT pg_sleep(1.5); CREATE TABLE c (x BIGINT);' };
+    const nodes = await Promise.all([1, 2].map(() => connect({ statementMs: 1000, lockMs: 1000 })));
     expect(await Promise.all(nodes.map((node) => migrate(node, [FIRST, SLOW])))).toEqual([2, 2]);
     await expect(nodes[0]?.all('SELECT pg_sleep(10)')).rejects.toThrow();
   });
